@@ -5,16 +5,14 @@ use crate::names::Named;
 use crate::report::STORE;
 use crate::terminal::{Failure, print};
 use bookend_contract::{exit, printable};
-use bookend_lab::build::missing_dependencies;
+use bookend_lab::build::KnownDependencies;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Clock;
-use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
 use bookend_results::record::{Record, file_of};
 use bookend_results::store::{Run, Store, UnreadableRun};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,8 +60,7 @@ pub fn suites_text(
     records: &Path,
     interrupt: &Interrupt,
 ) -> Result<String, Failure> {
-    let mut names =
-        Names { subjects, spawner: lab::spawner(interrupt.clone())?, known: Vec::new() };
+    let mut dependencies = KnownDependencies::new(subjects, lab::spawner(interrupt.clone())?);
     let mut text =
         "Suites, each a question (bookend run SUITE --quick is a first look):\n".to_owned();
     for name in Named::SUITE.all(suites)? {
@@ -73,7 +70,7 @@ pub fn suites_text(
         if suite.quick.is_some() {
             times.push(format!("--quick {}", time(&plan(&suite, Extent::Quick)?, &name, records)));
         }
-        let missing = names.missing(&full)?;
+        let missing = dependencies.missing(&full).map_err(Failure::nothing_measured)?;
         let missing = match missing.is_empty() {
             true => String::new(),
             false => format!("; missing here: {}", missing.join(", ")),
@@ -105,45 +102,6 @@ fn time(plan: &Plan, suite: &str, records: &Path) -> String {
 fn plan(suite: &Suite, extent: Extent) -> Result<Plan, Failure> {
     let selection = Selection { extent, ..Selection::default() };
     suite.plan(&selection, &Overrides::default(), lab::cpus()).map_err(Failure::usage)
-}
-
-/// Which subjects can be started here, each looked at once.
-struct Names<'a> {
-    subjects: &'a Path,
-    spawner: Spawner,
-    /// Folders of subjects, and whether something is missing.
-    known: Vec<(String, bool)>,
-}
-
-impl Names<'_> {
-    /// The subjects and instruments of a plan that depend on something that is not here.
-    fn missing(&mut self, plan: &Plan) -> Result<Vec<String>, Failure> {
-        let cells = plan.cells();
-        let names = cells.iter().flat_map(|cell| [&cell.id.subject, &cell.id.instrument]);
-        let folder = |name: &String| name.split('/').next().unwrap_or(name).to_owned();
-        let folders: BTreeSet<String> = names.map(folder).collect();
-        let mut missing = Vec::new();
-        for folder in folders {
-            if self.is_missing(&folder)? {
-                missing.push(folder);
-            }
-        }
-        Ok(missing)
-    }
-
-    fn is_missing(&mut self, folder: &str) -> Result<bool, Failure> {
-        if let Some((_, is_missing)) = self.known.iter().find(|(name, _)| name == folder) {
-            return Ok(*is_missing);
-        }
-        let is_missing = match Subject::read(&self.subjects.join(folder)) {
-            Ok(subject) => !missing_dependencies(&self.spawner, &subject)
-                .map_err(Failure::nothing_measured)?
-                .is_empty(),
-            Err(_) => true,
-        };
-        self.known.push((folder.to_owned(), is_missing));
-        Ok(is_missing)
-    }
 }
 
 fn subjects_text(folder: &Path) -> Result<String, Failure> {

@@ -1,44 +1,39 @@
 //! `bookend load`: from flags to a result on standard output.
 
 mod audience;
+mod capacity;
+mod delivery;
 mod interrupt;
 pub mod laps;
 mod no_call;
 mod observer;
+mod origin;
 mod report_lines;
 
-use crate::shell::this_command;
 use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, gate_status, print_error};
-use crate::{contract, lab, own_build};
+use crate::{contract, lab};
 use audience::Audience;
 use bookend_contract::exit;
 use bookend_contract::gate::{GateKind, JudgedGate};
-use bookend_contract::printable;
-use bookend_contract::report::{LoadOrigin, LoadReport};
-use bookend_lab::machine::this_machine;
-use bookend_load::capacity;
 use bookend_load::descriptors;
 use bookend_load::flags::switches::SwitchedWords;
 use bookend_load::flags::{LoadFlags, config_file, files};
-use bookend_load::hdr_log::HdrLog;
 use bookend_load::objective::Objective;
-use bookend_load::output::{self, OutputError, OutputFormat};
+use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
-use bookend_load::record::{LatencyTimeline, ListedCalls};
+use bookend_load::record::LatencyTimeline;
 use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, RunObserver};
-use bookend_report::capacity::capacity_text;
-use bookend_report::load_tests;
+use capacity::find_capacity;
 use clap::{Args, Command};
+use delivery::{deliver, deliver_beside};
 use no_call::no_call;
 use observer::Observer;
-use report_lines::report_lines;
+use origin::origin;
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 const EXAMPLES: &str = r#"Examples:
@@ -135,67 +130,12 @@ fn has_latencies_over_time(format: OutputFormat) -> bool {
     matches!(format, OutputFormat::Json | OutputFormat::Pretty | OutputFormat::Html)
 }
 
-/// Writes what `--hdr` and `--debug` ask for.
-fn deliver_beside(
-    flags: &LoadFlags,
-    log: Option<&HdrLog>,
-    calls: Option<&ListedCalls>,
-) -> Result<(), OutputError> {
-    let debug = flags.debug.as_deref().map(|file| {
-        let no_calls = ListedCalls::default();
-        output::deliver(Some(file), |to| output::write_calls(calls.unwrap_or(&no_calls), to))
-    });
-    if let (Some(file), Some(log)) = (&flags.hdr, log) {
-        output::write(log.text(), Some(file))?;
-    }
-    debug.unwrap_or(Ok(()))
-}
-
 /// The gates of the flags by what was measured.
 fn judged(flags: &LoadFlags, outcome: &LoadOutcome) -> Vec<JudgedGate> {
     let of_kind = |kind, objectives: &[Objective]| -> Vec<JudgedGate> {
         objectives.iter().flat_map(|objective| objective.judge(kind, outcome)).collect()
     };
     [of_kind(GateKind::Slo, &flags.slo), of_kind(GateKind::FailIf, &flags.fail_if)].concat()
-}
-
-/// Searches the capacity, then prints or writes what was found.
-fn find_capacity(
-    flags: &LoadFlags,
-    format: OutputFormat,
-    plan: &LoadPlan,
-    objective: &Objective,
-) -> Result<u8, Failure> {
-    let is_json = match format {
-        OutputFormat::Summary => false,
-        OutputFormat::Json | OutputFormat::Pretty => true,
-        _ => return Err(Failure::usage("--find-capacity is printed as a summary or as JSON")),
-    };
-    let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
-    let started = SystemTime::now();
-    let found =
-        capacity::find(plan, objective, &interrupt).map_err(|error| no_call(plan, &error))?;
-    let status = match found.kept_rate {
-        Some(_) => exit::MEASURED,
-        None if found.generator_was_limit || found.trials.is_empty() => exit::NOT_DECIDED,
-        None => exit::OBJECTIVE_MISSED,
-    };
-    let text = if is_json {
-        let report = report::capacity_report(plan, started, found, origin());
-        let json = serde_json::to_string_pretty(&report).expect("its keys are strings");
-        printable::json(&json).into_owned() + "\n"
-    } else {
-        capacity_text(&found)
-    };
-    deliver_text(flags.output.as_deref(), |to| to.write_all(text.as_bytes()))?;
-    if interrupt.load(Ordering::Relaxed) {
-        return Ok(exit::INTERRUPTED);
-    }
-    Ok(status)
-}
-
-fn origin() -> LoadOrigin {
-    LoadOrigin { command: this_command(), machine: this_machine(), build: Some(own_build::facts()) }
 }
 
 fn measure(
@@ -206,53 +146,6 @@ fn measure(
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
     run::observe(Arc::clone(plan), &interrupt, observer).map_err(|error| no_call(plan, &error))
-}
-
-fn deliver(
-    file: Option<&Path>,
-    format: OutputFormat,
-    report: LoadReport,
-    calls: Option<&ListedCalls>,
-    audience: Audience,
-) -> Result<(), Failure> {
-    match audience {
-        Audience::People => {
-            let page = |report: &LoadReport| page(file, report);
-            deliver_text(file, |to| output::write_report(&report, calls, format, &page, to))
-        }
-        Audience::Lab => {
-            let lines = report_lines(report);
-            deliver_text(None, |to| to.write_all(lines.as_bytes()))
-        }
-    }
-}
-
-/// The page that `bookend report` makes of the same result.
-fn page(file: Option<&Path>, report: &LoadReport) -> String {
-    let name = file.filter(|file| !output::is_standard_output(file));
-    let page = load_tests::page_of(name.unwrap_or(Path::new("load")), report.clone());
-    page.expect("the histogram was encoded by this process").html()
-}
-
-fn deliver_text(
-    file: Option<&Path>,
-    text: impl Fn(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let Err(error) = output::deliver(file, &text) else {
-        return Ok(());
-    };
-    // What was measured must not be lost: it goes to standard output, or else to standard error.
-    let line = match file {
-        Some(file) if !output::is_standard_output(file) && output::deliver(None, &text).is_ok() => {
-            format!("{error}: the result is on standard output")
-        }
-        _ => {
-            // Nobody is left who could hear that this fails.
-            let _ = text(&mut io::stderr());
-            error.to_string()
-        }
-    };
-    Err(Failure::not_delivered(line))
 }
 
 /// Failed calls are results, as in ghz; a run without any call has no result.

@@ -1,43 +1,41 @@
 //! `bookend race`: two servers by turns, anywhere, and which of them needs less CPU time a call; or
 //! what one server needs; or the same of clients.
 
+mod answer;
 mod arguments;
 mod calls;
+mod cells;
 mod clients;
-mod doubts;
+mod contestant_flags;
 mod ended;
-mod profile;
-mod progress;
+mod flag_values;
+mod load_flags;
+mod profile_flags;
 mod record;
 mod servers;
-mod specs;
 
 pub use arguments::RaceArguments;
 
-use crate::check::kept_line;
 use crate::lab;
-use crate::terminal::{Failure, gate_status, print, print_error};
+use crate::terminal::{Failure, gate_status, print_error};
+use answer::{blame, deliver};
 use bookend_contract::exit;
-use bookend_contract::gate::JudgedGate;
-use bookend_contract::printable;
-use bookend_lab::control_group::ControlGroups;
-use bookend_lab::cpu::Placement;
+use bookend_contract::gate::Gate;
 use bookend_lab::lock::LockTarget;
+use bookend_lab::process::become_subreaper;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::process::{become_subreaper, tree};
-use bookend_lab::race::{RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revisions};
+use bookend_lab::race::{
+    ContestantSpecs, EndedRace, RaceHost, RaceRunError, RaceServerSpec, RaceStart, Revisions,
+};
 use bookend_lab::run::remove_leftovers;
 use bookend_lab::spawner::Spawner;
 use bookend_load::flags::files;
 use bookend_load::output;
 use bookend_payload::given_file::{self, RACE_MAX_BYTES};
-use bookend_report::race::RaceAnswer;
-use bookend_results::race::{EarlierRace, Race, RaceCell, RaceError, RaceServerName};
-use bookend_results::suite::TestedEnd;
+use bookend_results::race::{EarlierRace, Race, RaceCell};
 use calls::standard_input;
-use ended::{MeasuredRace, RaceEnd};
+use ended::RaceEnd;
 use record::new_race;
-use specs::Specs;
 
 /// Races the servers and prints the answer. The number is the exit status.
 ///
@@ -47,27 +45,22 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     if let Some(input) = calls::input_of_calls() {
         return Ok(calls::make(&arguments, &input));
     }
-    let specs = Specs::read(&arguments)?;
-    if arguments.client {
+    let specs = arguments.contestants.read(&arguments.call.targets)?;
+    if arguments.contestants.client {
         clients::check(&arguments)?;
     }
-    let (gates, cells) = (specs.gates(&arguments)?, arguments.cells()?);
+    let (gates, cells) = (gates(&arguments, &specs)?, arguments.cells()?);
     check_files(&arguments)?;
     let earlier = earlier(&arguments, &specs, &cells)?;
     arguments.check_rate()?;
-    if arguments.profile && arguments.profile_folder.is_none() && specs.names().len() < 2 {
-        return Err(Failure::usage(
-            "--profile: one server alone differs from nothing; add --profile-folder for its flame \
-             graph",
-        ));
-    }
+    arguments.profile.check(specs.names().len())?;
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let waits = arguments.wait_for_lock;
     let Some(_lock) = lab::lock(&LockTarget::Machine, waits, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
-    let MeasuredRace { race, end } = match measure(&arguments, &specs, &cells, interrupt.clone()) {
-        Ok(measured) => measured,
+    let EndedRace { race, failure, .. } = match measure(&arguments, specs, &cells, &interrupt) {
+        Ok(ended) => ended,
         Err(RaceEnd::Interrupted) => return Ok(exit::INTERRUPTED),
         Err(RaceEnd::Failed(failure)) => return Err(failure),
     };
@@ -75,7 +68,7 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     let judged = judged.map_err(|error| blame(&race, error));
     let delivered = judged
         .and_then(|judged| deliver(&arguments, &race, earlier.as_ref(), &judged).map(|()| judged));
-    if let Some(RaceEnd::Failed(failure)) = end {
+    if let Some(RaceEnd::Failed(failure)) = failure.map(RaceEnd::from) {
         // The status says why there is no more of it.
         let _ = delivered.map_err(|undelivered| undelivered.report("race"));
         return Err(failure);
@@ -97,42 +90,48 @@ fn check_files(arguments: &RaceArguments) -> Result<(), Failure> {
     files::check_apart(&[("--save", file)], &read).map_err(Failure::usage)
 }
 
+/// What the race has to show, or must not.
+fn gates(arguments: &RaceArguments, specs: &ContestantSpecs) -> Result<Vec<Gate>, Failure> {
+    let figures = match specs.names().as_slice() {
+        [first, second] => vec![*second, *first, "ratio"],
+        _ => Vec::new(),
+    };
+    arguments.gates.gates(&figures)
+}
+
 /// Builds what is to be built, then runs the course.
 fn measure(
     arguments: &RaceArguments,
-    specs: &Specs,
+    specs: ContestantSpecs,
     cells: &[RaceCell],
-    interrupt: Interrupt,
-) -> Result<MeasuredRace, RaceEnd> {
+    interrupt: &Interrupt,
+) -> Result<EndedRace, RaceEnd> {
     become_subreaper().map_err(Failure::nothing_measured)?;
     let leftovers = remove_leftovers();
     leftovers.iter().filter(|_| !arguments.quiet).for_each(|sentence| print_error(sentence));
     let input = standard_input(arguments)?;
-    let spawner = lab::spawner(interrupt)?;
-    let server_cpus = f64::from(arguments.server_cpus);
-    let groups = || ControlGroups::prepare(tree::kill_group);
-    let specs = match specs {
-        Specs::Servers(specs) => specs,
-        Specs::Clients(contestants) => {
-            let placement = Placement::on_this_machine(server_cpus, Some(arguments.client_cpus));
-            let host = RaceHost { spawner, groups: groups(), placement };
-            return clients::measure(arguments, contestants, cells, &host, &input);
+    let spawner = lab::spawner(interrupt.clone())?;
+    let flags = &arguments.contestants;
+    match specs {
+        ContestantSpecs::Servers(specs) => {
+            let (specs, _revisions) = checked_out(arguments, specs, &spawner)?;
+            let host = RaceHost::new(spawner, flags.server_cpus, None);
+            servers::measure(arguments, specs, cells, &host, &input)
         }
-    };
-    let (specs, _revisions) = checked_out(arguments, specs, &spawner)?;
-    let placement = Placement::on_this_machine(server_cpus, None);
-    let host = RaceHost { spawner, groups: groups(), placement };
-    servers::measure(arguments, &specs, cells, &host, &input)
+        ContestantSpecs::Clients(specs) => {
+            let host = RaceHost::new(spawner, flags.server_cpus, Some(flags.client_cpus));
+            clients::measure(arguments, specs, cells, &host, &input)
+        }
+    }
 }
 
 /// The servers with the folders of their revisions, which are there as long as the second value.
 fn checked_out(
     arguments: &RaceArguments,
-    servers: &[RaceServerSpec],
+    mut servers: Vec<RaceServerSpec>,
     spawner: &Spawner,
 ) -> Result<(Vec<RaceServerSpec>, Option<Revisions>), RaceRunError> {
-    let mut servers = servers.to_vec();
-    if arguments.rev.is_empty() {
+    if arguments.contestants.rev.is_empty() {
         return Ok((servers, None));
     }
     let mut revisions = Revisions::new(spawner.clone())?;
@@ -140,7 +139,8 @@ fn checked_out(
         if !arguments.quiet {
             print_error(&format!("checking out and building {}", server.name));
         }
-        let checked_out = revisions.check_out(&server.name, arguments.build.as_deref())?;
+        let build = arguments.contestants.build.as_deref();
+        let checked_out = revisions.check_out(&server.name, build)?;
         if let RaceStart::Command { folder, .. } = &mut server.start {
             *folder = checked_out;
         }
@@ -151,7 +151,7 @@ fn checked_out(
 /// The race that `--against` names. Nothing of it is left to fail when the race has been run.
 fn earlier(
     arguments: &RaceArguments,
-    specs: &Specs,
+    specs: &ContestantSpecs,
     cells: &[RaceCell],
 ) -> Result<Option<EarlierRace>, Failure> {
     let Some(file) = &arguments.against else {
@@ -163,43 +163,8 @@ fn earlier(
     let text = given_file::text(file, RACE_MAX_BYTES).map_err(Failure::usage)?;
     let kept = Race::parse(&text)
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-    let tested = match specs {
-        Specs::Servers(_) => TestedEnd::Server,
-        Specs::Clients(_) => TestedEnd::Client,
-    };
-    let named = |name: &str| RaceServerName { name: name.to_owned(), command: String::new() };
-    let names = specs.names().into_iter().map(named).collect();
-    let planned = new_race(arguments, tested, names, cells);
+    let planned = new_race(arguments, specs, cells);
     EarlierRace::of(kept, &planned).map(Some).ok_or_else(|| {
         Failure::usage("--against: that race had other calls in flight, connections or rate")
     })
-}
-
-fn deliver(
-    arguments: &RaceArguments,
-    race: &Race,
-    earlier: Option<&EarlierRace>,
-    gates: &[JudgedGate],
-) -> Result<(), Failure> {
-    let text = if arguments.json {
-        let mut answer =
-            RaceAnswer::new(race, earlier).json().map_err(|error| blame(race, error))?;
-        answer["gates"] = serde_json::to_value(gates).map_err(Failure::nothing_measured)?;
-        format!("{}\n", printable::json(&answer.to_string()))
-    } else {
-        let answer = RaceAnswer::new(race, earlier).text().map_err(|error| blame(race, error))?;
-        format!("{answer}{}\n", kept_line())
-    };
-    print(&text)?;
-    if let Some(file) = &arguments.save {
-        let kept = serde_json::to_string(race).map_err(Failure::nothing_measured)?;
-        output::write(&format!("{}\n", printable::json(&kept)), Some(file))
-            .map_err(Failure::not_delivered)?;
-    }
-    Ok(())
-}
-
-fn blame(race: &Race, error: RaceError) -> Failure {
-    let server = &race.servers[error.server()].name;
-    Failure::nothing_measured(format!("{server}: {error}"))
 }

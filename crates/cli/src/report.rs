@@ -1,15 +1,15 @@
 //! `bookend report`: a result as a page, as text, as data and as pictures.
 
+mod format;
 mod kept;
 mod picture_arguments;
-mod wrong_file;
 
 pub use kept::{STORE, stored_run};
 
 use crate::terminal::{Failure, print_line};
 use bookend_contract::exit;
 use bookend_load::flags::files;
-use bookend_load::output::{self, UnknownEnding, format_by_ending};
+use bookend_load::output;
 use bookend_payload::error_text::reason;
 use bookend_report::chart::Theme;
 use bookend_report::html::slug;
@@ -18,7 +18,8 @@ use bookend_report::race::RaceAnswer;
 use bookend_report::result_page::ResultPage;
 use bookend_report::run::Report;
 use bookend_results::race::Race;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use format::ReportFormat;
 use kept::{Kept, KeptArguments, Reported};
 use picture_arguments::PictureArguments;
 use std::fs;
@@ -47,23 +48,6 @@ pub struct ReportArguments {
     charts: Option<PathBuf>,
     #[command(flatten)]
     picture: PictureArguments,
-}
-
-/// How a report is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    /// A page for a browser, with pictures; it needs no network and no script
-    Html,
-    /// All tables, as `bookend run --wide` prints them
-    Text,
-    /// Markdown
-    Md,
-    /// One row for each cell
-    Csv,
-    /// Everything
-    Json,
-    /// A picture of one case: bars, grouped by instrument
-    Svg,
 }
 
 /// Writes the report.
@@ -188,44 +172,4 @@ fn write_charts(pictures: &[(String, Picture)], folder: &Path) -> Result<(), Fai
         output::write(&picture.svg(Theme::Both), Some(&file)).map_err(Failure::nothing_measured)?;
     }
     Ok(())
-}
-
-impl ReportFormat {
-    /// The format that was asked for, else that of the output's name, else a page.
-    fn of(asked: Option<Self>, output: Option<&Path>) -> Result<Self, UnknownEnding> {
-        const ENDINGS: [(&str, ReportFormat); 8] = [
-            ("html", ReportFormat::Html),
-            ("htm", ReportFormat::Html),
-            ("md", ReportFormat::Md),
-            ("markdown", ReportFormat::Md),
-            ("csv", ReportFormat::Csv),
-            ("json", ReportFormat::Json),
-            ("svg", ReportFormat::Svg),
-            ("txt", ReportFormat::Text),
-        ];
-        if let Some(asked) = asked {
-            return Ok(asked);
-        }
-        let by_name = output.map(|output| format_by_ending(output, &ENDINGS)).transpose()?;
-        Ok(by_name.flatten().unwrap_or(Self::Html))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_the_output_says_its_format_unless_it_is_asked_for() {
-        let of = |name: &str| ReportFormat::of(None, Some(Path::new(name)));
-        assert_eq!(of("a/b.md"), Ok(ReportFormat::Md));
-        assert_eq!(of("b.CSV"), Ok(ReportFormat::Csv));
-        assert_eq!(of("page"), Ok(ReportFormat::Html));
-        assert_eq!(ReportFormat::of(None, None), Ok(ReportFormat::Html));
-        let asked = |name| ReportFormat::of(Some(ReportFormat::Json), Some(Path::new(name)));
-        assert_eq!(asked("b.md"), Ok(ReportFormat::Json));
-        assert_eq!(asked("b.pdf"), Ok(ReportFormat::Json));
-        let refused = of("b.pdf").unwrap_err().to_string();
-        assert!(refused.contains("there is .html, .htm, .md"), "{refused}");
-    }
 }

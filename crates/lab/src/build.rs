@@ -1,9 +1,11 @@
 //! Making a subject ready to be started: what it depends on is there, it is built from the sources
 //! as they are now, and it has said its version.
 
+mod known_dependencies;
 mod profile;
 mod sources;
 
+pub use known_dependencies::KnownDependencies;
 pub use sources::BuildState;
 
 use crate::cell_error::CellError;

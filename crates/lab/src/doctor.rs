@@ -6,8 +6,10 @@
 //! a server that needs one.
 
 mod definitions;
+mod variant_states;
 
 pub use definitions::{Definition, DefinitionError, definitions};
+pub use variant_states::{VariantState, VariantStates};
 
 use crate::subject::{Protocol, Subject, Variant};
 use bookend_contract::environment::Role;

@@ -8,6 +8,7 @@ use crate::process::command_output::{CommandOutput, KillReason};
 use crate::process::interrupt::Interrupt;
 use crate::process::{Process, StartError};
 use crate::subject::template::{self, TemplateError};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -63,18 +64,31 @@ impl Spawner {
         group: ControlGroup,
     ) -> Result<Process, SpawnError> {
         let command = self.command_line(invocation)?;
+        Ok(self.spawn_as_is(command, invocation, group)?)
+    }
+
+    /// The same with a command line that is taken as it is.
+    ///
+    /// # Errors
+    /// The launcher cannot be started.
+    pub fn spawn_as_is(
+        &self,
+        command: impl IntoIterator<Item = impl Into<OsString>>,
+        invocation: &Invocation<'_>,
+        group: ControlGroup,
+    ) -> Result<Process, StartError> {
         let process = Process::start(&self.launcher, command, invocation, group)?;
         Ok(process.hurried_by(self.interrupt.hurry()))
     }
 
-    /// Starts a tool in this folder with a command line that is taken as it is.
+    /// Starts a tool in this folder and on these CPUs, with such a command line.
     ///
     /// # Errors
     /// The launcher cannot be started.
-    pub fn spawn_as_is(&self, command: Vec<String>, cpus: &[usize]) -> Result<Process, StartError> {
+    pub fn spawn_tool(&self, command: Vec<String>, cpus: &[usize]) -> Result<Process, StartError> {
         let tool = Invocation::of_tool(&[], Path::new("."));
         let invocation = Invocation { cpus: cpus.to_vec(), ..tool };
-        Process::start(&self.launcher, command, &invocation, ControlGroup::default())
+        self.spawn_as_is(command, &invocation, ControlGroup::default())
     }
 
     /// Runs a tool to its end and keeps what it printed.

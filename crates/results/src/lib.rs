@@ -40,3 +40,4 @@ pub mod suite;
 pub mod table;
 pub mod text;
 pub mod window;
+pub mod wrong_file;

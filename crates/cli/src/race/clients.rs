@@ -2,18 +2,16 @@
 
 use super::arguments::RaceArguments;
 use super::calls::verify;
-use super::doubts;
-use super::ended::{MeasuredRace, RaceEnd};
-use super::record::{names_of_clients, new_race};
+use super::ended::{RaceEnd, run};
+use super::record::new_race;
 use crate::terminal::Failure;
 use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_lab::race::{
-    RaceClient, RaceClients, RaceHost, RacePort, RaceServer, RaceServerSpec, RaceStart, RaceStarts,
-    RequestFile,
+    ContestantSpecs, EndedRace, RaceClient, RaceClients, RaceHost, RacePort, RaceServer,
+    RaceServerSpec, RaceStart, RaceStarts, RequestFile,
 };
 use bookend_load::plan::{GrpcCall, LoadPlan};
 use bookend_results::race::RaceCell;
-use bookend_results::suite::TestedEnd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,16 +23,16 @@ const SERVER: &str = "the reference server";
 /// # Errors
 /// [`Failure`] naming the first one, and why.
 pub fn check(arguments: &RaceArguments) -> Result<(), Failure> {
-    let call = &arguments.call;
+    let (call, contestants) = (&arguments.call, &arguments.contestants);
     let has_metadata = call.metadata.is_some() || call.metadata_file.is_some();
     let each = "each lap of a client is a start of its own";
     for (is_given, flag, why) in [
-        (!arguments.at.is_empty(), "--at", "clients are started for each lap"),
-        (!arguments.rev.is_empty(), "--rev", "give two commands, each with its own folder"),
+        (!contestants.at.is_empty(), "--at", "clients are started for each lap"),
+        (!contestants.rev.is_empty(), "--rev", "give two commands, each with its own folder"),
         (arguments.starts.is_some(), "--starts", each),
         (arguments.no_restart, "--no-restart", each),
         (arguments.rps().is_some(), "--rps", "the contract of clients has no rate"),
-        (arguments.profile, "--profile", "it is servers that are recorded"),
+        (arguments.profile.is_wanted(), "--profile", "it is servers that are recorded"),
         (arguments.wants_tls(), "TLS", "clients are raced in plain text"),
         (has_metadata, "--metadata", "the contract of clients has none"),
     ] {
@@ -51,27 +49,18 @@ pub fn check(arguments: &RaceArguments) -> Result<(), Failure> {
 /// Nothing was measured.
 pub fn measure(
     arguments: &RaceArguments,
-    clients: &[RaceClient],
+    clients: Vec<RaceClient>,
     cells: &[RaceCell],
     host: &RaceHost,
     input: &[u8],
-) -> Result<MeasuredRace, RaceEnd> {
+) -> Result<EndedRace, RaceEnd> {
     let server = RaceServer::start(host, &reference(arguments, host))?;
     verify(arguments, &server, cells[0], input)?;
     let (environments, _request) = asked(arguments, &server, cells, host, input)?;
-    let mut contestants = RaceClients {
-        host,
-        clients,
-        server,
-        environments,
-        in_ticks_ns: vec![0; clients.len()],
-        server_cpu_ns: 0,
-    };
-    let race = new_race(arguments, TestedEnd::Client, names_of_clients(clients), cells);
+    let mut contestants = RaceClients::new(host, &clients, server, environments);
+    let race = new_race(arguments, &ContestantSpecs::Clients(clients.clone()), cells);
     let plan = arguments.plan(cells.len(), RaceStarts::EachRound);
-    MeasuredRace::run(arguments, race, &plan, &mut contestants, |ended, contestants| {
-        doubts::of_clients(arguments, &ended.race, contestants)
-    })
+    run(arguments, race, &plan, &mut contestants)
 }
 
 /// What clients are asked by the contract, in each cell; and the request's file, which is there as
@@ -110,7 +99,7 @@ fn asked(
 /// The server that all clients call: this program.
 fn reference(arguments: &RaceArguments, host: &RaceHost) -> RaceServerSpec {
     let program = host.spawner.bookend.display().to_string().replace('\'', r"'\''");
-    let threads = arguments.server_cpus;
+    let threads = arguments.contestants.server_cpus;
     let command =
         format!("exec '{program}' serve --preset trusted --threads {threads} --port {{port}}");
     let start = RaceStart::Command { command, port: RacePort::Told, folder: PathBuf::from(".") };

@@ -1,21 +1,10 @@
 //! How a race has ended: with what was measured, or without anything.
 
 use super::arguments::RaceArguments;
-use super::progress::RaceProgress;
-use crate::terminal::Failure;
-use bookend_lab::race::{Contestants, EndedRace, RacePlan, RaceRunError, run_race};
+use crate::terminal::{Failure, columns, print_error, progress_shown};
+use bookend_lab::race::{Contestants, EndedRace, RacePlan, RaceProgress, RaceRunError, run_race};
 use bookend_results::race::Race;
-
-/// What a race that failed has to say of itself.
-const CUT_SHORT: &str = "a failure ended this race before its time";
-
-/// A race that has an answer.
-pub struct MeasuredRace {
-    /// All that was measured.
-    pub race: Race,
-    /// Why there is no more of it, if it was cut short.
-    pub end: Option<RaceEnd>,
-}
+use std::io;
 
 /// Why a race has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,37 +15,28 @@ pub enum RaceEnd {
     Failed(Failure),
 }
 
-impl MeasuredRace {
-    /// Runs a race. `doubts`: what there is to doubt of it, and of those that were raced.
-    ///
-    /// # Errors
-    /// There is no answer.
-    pub fn run<C: Contestants>(
-        arguments: &RaceArguments,
-        race: Race,
-        plan: &RacePlan,
-        contestants: &mut C,
-        doubts: impl FnOnce(&EndedRace, &C) -> Vec<String>,
-    ) -> Result<MeasuredRace, RaceEnd> {
-        let mut progress = RaceProgress::new(arguments);
-        let mut view = |elapsed, standing: &_, race: &_| progress.show(elapsed, standing, race);
-        let mut ended = run_race(race, plan, contestants, &mut view);
-        progress.clear();
-        let has_answer = ended.has_answer();
-        let end = ended.failure.take().map(RaceEnd::from);
-        if !matches!(end, Some(RaceEnd::Failed(_))) {
-            progress.say_width(ended.elapsed, &ended.standing);
-        }
-        let doubts = if has_answer { doubts(&ended, contestants) } else { Vec::new() };
-        let mut measured = MeasuredRace { race: ended.race, end };
-        if !has_answer {
-            return Err(measured.end.unwrap_or(RaceEnd::Interrupted));
-        }
-        measured.race.doubts.extend(doubts);
-        if let Some(RaceEnd::Failed(_)) = &measured.end {
-            measured.race.doubts.push(CUT_SHORT.to_owned());
-        }
-        Ok(measured)
+/// Runs a race that shows how far it is.
+///
+/// # Errors
+/// There is no answer.
+pub fn run(
+    arguments: &RaceArguments,
+    race: Race,
+    plan: &RacePlan,
+    contestants: &mut impl Contestants,
+) -> Result<EndedRace, RaceEnd> {
+    let mut out = io::stderr();
+    let mut progress = RaceProgress::new(&mut out, progress_shown(arguments.quiet), columns, plan);
+    let mut ended = run_race(race, plan, contestants, &mut |elapsed, standing, race| {
+        progress.show(elapsed, standing, race);
+    });
+    progress.clear();
+    if !ended.is_cut_short() {
+        ended.too_wide(plan.until).iter().for_each(|line| print_error(line));
+    }
+    match ended.has_answer() {
+        true => Ok(ended),
+        false => Err(ended.failure.take().map_or(RaceEnd::Interrupted, RaceEnd::from)),
     }
 }
 
@@ -71,6 +51,7 @@ impl From<RaceRunError> for RaceEnd {
         match error {
             RaceRunError::Interrupted => RaceEnd::Interrupted,
             RaceRunError::Usage(error) => RaceEnd::Failed(Failure::usage(error)),
+            RaceRunError::NotDelivered(error) => RaceEnd::Failed(Failure::not_delivered(error)),
             error => RaceEnd::Failed(Failure::nothing_measured(error)),
         }
     }

@@ -5,23 +5,22 @@ use crate::own_build;
 use crate::shell::this_command;
 use bookend_contract::secrets::in_command;
 use bookend_lab::machine::this_machine;
-use bookend_lab::race::{RaceClient, RaceServerSpec, RaceStart};
-use bookend_results::race::{Race, RaceCell, RaceServerName};
-use bookend_results::suite::TestedEnd;
+use bookend_lab::race::ContestantSpecs;
+use bookend_results::race::{Race, RaceCell};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A race of which nothing has been run.
 pub fn new_race(
     arguments: &RaceArguments,
-    tested: TestedEnd,
-    mut servers: Vec<RaceServerName>,
+    contestants: &ContestantSpecs,
     cells: &[RaceCell],
 ) -> Race {
+    let mut servers = contestants.named();
     if !arguments.call.show_secrets {
         servers.iter_mut().for_each(|server| server.command = in_command(&server.command));
     }
     Race {
-        tested,
+        tested: contestants.tested(),
         servers,
         cells: cells.to_vec(),
         rps: arguments.rps(),
@@ -37,27 +36,6 @@ pub fn new_race(
         starts: Vec::new(),
         dropped: Vec::new(),
     }
-}
-
-/// How servers are named and started.
-pub fn names_of_servers(specs: &[RaceServerSpec]) -> Vec<RaceServerName> {
-    let named = |spec: &RaceServerSpec| {
-        let command = match &spec.start {
-            RaceStart::Command { command, .. } => command.clone(),
-            RaceStart::Running(address) => address.to_string(),
-        };
-        RaceServerName { name: spec.name.clone(), command }
-    };
-    specs.iter().map(named).collect()
-}
-
-/// How clients are named and started.
-pub fn names_of_clients(clients: &[RaceClient]) -> Vec<RaceServerName> {
-    let named = |client: &RaceClient| RaceServerName {
-        name: client.name.clone(),
-        command: client.command.clone(),
-    };
-    clients.iter().map(named).collect()
 }
 
 fn new_seed() -> u64 {

@@ -1,6 +1,5 @@
 //! Where a result is kept: in a store, in a record, or in the files of load tests.
 
-use super::wrong_file;
 use crate::terminal::Failure;
 use bookend_contract::input;
 use bookend_load::flags::files::NamedFile;
@@ -12,6 +11,7 @@ use bookend_results::race::Race;
 use bookend_results::record::{Record, decompressed, file_in};
 use bookend_results::store::{Run, RunId, Store};
 use bookend_results::suite::Extent;
+use bookend_results::wrong_file;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -75,7 +75,7 @@ fn stranger(bench: &Bench) -> Result<Calibration, CheckStop> {
     let command =
         vec![program.display().to_string(), "--burn-ns".to_owned(), STRANGER_NS.to_string()];
     let stranger =
-        bench.spawner.spawn_as_is(command, &bench.placement.server).map_err(CheckStop::because)?;
+        bench.spawner.spawn_tool(command, &bench.placement.server).map_err(CheckStop::because)?;
     let order = json!({ "burnUs": 200 });
     let run = bench.load(&mut server, &Calls { order, flags: "-c 1 -z 1s", ..Calls::default() })?;
     // It has burnt its time by then, or is ended here.

@@ -6,7 +6,6 @@ use super::stop::CheckStop;
 use crate::control_group::{ControlGroup, ResourceLimits};
 use crate::cpu::{CpuMeter, CpuTimes, own_cpu};
 use crate::invocation::Invocation;
-use crate::process::Process;
 use crate::process::command_output::KillReason;
 use crate::round::{AccountedCpu, marks};
 use bookend_contract::report::LoadReport;
@@ -136,8 +135,8 @@ impl Bench {
             cpus: self.placement.generator.clone(),
             ..Invocation::of_tool(&[], Path::new("."))
         };
-        let process = Process::start(&self.spawner.launcher, command, &invocation, group)
-            .map_err(CheckStop::because)?;
+        let process = self.spawner.spawn_as_is(command, &invocation, group);
+        let process = process.map_err(CheckStop::because)?;
         let (mut meter, mut cpu_ns) = (CpuMeter::of(&process), 0);
         let deadline = Instant::now() + RUN_TIMEOUT;
         let interrupt = &self.spawner.interrupt;

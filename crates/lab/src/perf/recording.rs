@@ -31,7 +31,7 @@ impl Recording {
         cpus: &[usize],
     ) -> Result<Recording, CellError> {
         command.extend(STDIN_GUARD.map(str::to_owned));
-        let process = spawner.spawn_as_is(command, cpus);
+        let process = spawner.spawn_tool(command, cpus);
         let mut recording = Recording { process: process.map_err(CellError::failed)? };
         // It takes a few hundredths of a second, and an interrupt is seen right after.
         let deadline = Instant::now() + PERF_TIMEOUT;

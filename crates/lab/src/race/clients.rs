@@ -2,6 +2,7 @@
 //! lap, against a server that stays, and its window is what is measured.
 
 use super::contestants::Contestants;
+use super::doubts;
 use super::error::RaceRunError;
 use super::host::RaceHost;
 use super::server::RaceServer;
@@ -16,7 +17,7 @@ use crate::round::{CallerReport, CallerReportParser};
 use bookend_contract::environment::{Environment, WindowLength};
 use bookend_contract::exit;
 use bookend_contract::lines::Line;
-use bookend_results::race::RaceLap;
+use bookend_results::race::{Race, RaceLap};
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,17 +40,30 @@ pub struct RequestFile(HeldFolder);
 #[derive(Debug)]
 pub struct RaceClients<'a> {
     /// Where they run.
-    pub host: &'a RaceHost,
+    host: &'a RaceHost,
     /// All of them.
-    pub clients: &'a [RaceClient],
+    clients: &'a [RaceClient],
     /// What they call.
-    pub server: RaceServer,
+    server: RaceServer,
     /// What they are asked by the contract, in each cell.
-    pub environments: Vec<Environment>,
+    environments: Vec<Environment>,
     /// Of each client's CPU time, what is known in ticks of 10 ms alone, nanoseconds.
-    pub in_ticks_ns: Vec<u64>,
+    in_ticks_ns: Vec<u64>,
     /// CPU time of the server in all laps, nanoseconds.
-    pub server_cpu_ns: u64,
+    server_cpu_ns: u64,
+}
+
+impl<'a> RaceClients<'a> {
+    /// None of them has run yet. They call `server`, as the variables of each cell say.
+    pub fn new(
+        host: &'a RaceHost,
+        clients: &'a [RaceClient],
+        server: RaceServer,
+        environments: Vec<Environment>,
+    ) -> Self {
+        let in_ticks_ns = vec![0; clients.len()];
+        RaceClients { host, clients, server, environments, in_ticks_ns, server_cpu_ns: 0 }
+    }
 }
 
 impl RequestFile {
@@ -110,6 +124,10 @@ impl Contestants for RaceClients<'_> {
 
     fn failed(&self, contestant: usize, reason: String) -> RaceRunError {
         RaceRunError::Client(self.clients[contestant].name.clone(), reason)
+    }
+
+    fn doubts(&self, race: &Race) -> Vec<String> {
+        doubts::of_clients(self.host, race, &self.in_ticks_ns, self.server_cpu_ns)
     }
 }
 

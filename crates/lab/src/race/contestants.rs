@@ -1,7 +1,7 @@
 //! What a course needs of those that are raced, and a round of them.
 
 use super::error::RaceRunError;
-use bookend_results::race::{BLOCK_LAPS, Block, RaceLap, RaceRound};
+use bookend_results::race::{BLOCK_LAPS, Block, Race, RaceLap, RaceRound};
 use fastrand::Rng;
 
 /// Those that are raced: servers, or clients.
@@ -27,6 +27,9 @@ pub trait Contestants {
 
     /// The laps of a contestant are of no use, for this reason.
     fn failed(&self, contestant: usize, reason: String) -> RaceRunError;
+
+    /// What there is to doubt of a race of them that is over, a clause each.
+    fn doubts(&self, race: &Race) -> Vec<String>;
 }
 
 /// Runs a round: a block in each of `cells` cells, in random order.

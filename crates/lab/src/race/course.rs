@@ -4,13 +4,20 @@
 use super::contestants::{Contestants, run_round};
 use super::error::RaceRunError;
 use super::plan::RacePlan;
+use super::progress::percent;
 use super::schedule::RaceSchedule;
-use bookend_results::race::{DROPPED_ALWAYS, Race, Standing};
+use bookend_results::race::{DROPPED_ALWAYS, Race, STARTS_MIN, Standing};
 use fastrand::Rng;
 use std::time::{Duration, Instant};
 
 /// Rounds after which a rate that was kept counts as sustainable.
 const RATE_ROUNDS: u64 = 20;
+
+/// A race that takes longer than this multiple of its budget says so.
+const OVERRUN_SAID: f64 = 1.1;
+
+/// What a race that failed has to say of itself.
+const CUT_SHORT: &str = "a failure ended this race before its time";
 
 /// Sees a race after each of its rounds, with the time since its first start was ready.
 pub type RaceView<'a> = dyn FnMut(Duration, &Standing, &Race) + 'a;
@@ -24,8 +31,6 @@ pub struct EndedRace {
     pub standing: Standing,
     /// The time since the first start was ready.
     pub elapsed: Duration,
-    /// The budget that an interval would have needed, where there was time for one start alone.
-    pub budget_needed: Option<Duration>,
     /// Why it could not go on, if it could not.
     pub failure: Option<RaceRunError>,
 }
@@ -43,12 +48,60 @@ pub fn run_race(
     let mut course = RaceCourse { race, standing, random, schedule, view };
     let ran = course.run(contestants);
     let RaceCourse { race, standing, schedule, .. } = course;
-    let (elapsed, budget_needed) = (schedule.elapsed(), schedule.budget_needed());
     let failure = ran.and_then(|()| Ok(race.check_dropped()?)).err();
-    EndedRace { race, standing, elapsed, budget_needed, failure }
+    let mut ended = EndedRace { race, standing, elapsed: schedule.elapsed(), failure };
+    if ended.has_answer() {
+        let doubts = contestants.doubts(&ended.race);
+        let cut_short = ended.is_cut_short().then(|| CUT_SHORT.to_owned());
+        let doubts = schedule.budget_needed().map(too_short).into_iter().chain(doubts);
+        ended.race.doubts.extend(doubts.chain(cut_short));
+    }
+    ended
+}
+
+/// Says that there was no time for the starts that would have shown how others differ.
+fn too_short(budget_needed: Duration) -> String {
+    let seconds = budget_needed.as_secs_f64().ceil();
+    format!(
+        "the budget has time for one start, so this says nothing of other starts: {STARTS_MIN} of \
+         them take about --budget {seconds}s"
+    )
 }
 
 impl EndedRace {
+    /// Whether a failure ended it before its time.
+    pub fn is_cut_short(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| !matches!(failure, RaceRunError::Interrupted))
+    }
+
+    /// Where the interval was to be narrower than it became, says how long that would take.
+    pub fn too_wide(&self, until: Option<f64>) -> Option<String> {
+        let width = until.filter(|width| !self.standing.is_within(*width))?;
+        let width_text = percent(width);
+        Some(match self.standing.times_until(width) {
+            Some(times) => {
+                let minutes = (self.elapsed.mul_f64(times).as_secs_f64() / 60.0).ceil().max(1.0);
+                format!(
+                    "the interval is wider than ±{width_text}: as rounds differ here, that takes \
+                     about --budget {minutes}m"
+                )
+            }
+            None => format!(
+                "the interval is wider than ±{width_text}, and there are too few starts or rounds \
+                 to say what it takes"
+            ),
+        })
+    }
+
+    /// Says that the starts have taken longer than they should.
+    pub fn overrun(&self, budget: Duration) -> Option<String> {
+        let (starts, elapsed) = (self.race.starts.len(), self.elapsed);
+        (starts > 1 && elapsed > budget.mul_f64(OVERRUN_SAID)).then(|| {
+            let [took, given] = [elapsed, budget].map(|time| time.as_secs_f64());
+            format!("this took {took:.1} s instead of {given} s, for {starts} starts take so long")
+        })
+    }
+
     /// Whether there is an answer, however the race ended.
     pub fn has_answer(&self) -> bool {
         let is_void = matches!(
@@ -152,6 +205,10 @@ mod tests {
         fn failed(&self, contestant: usize, reason: String) -> RaceRunError {
             RaceRunError::Client(contestant.to_string(), reason)
         }
+
+        fn doubts(&self, _race: &Race) -> Vec<String> {
+            vec!["they are scripted".to_owned()]
+        }
     }
 
     /// The race, and how many starts there were.
@@ -211,6 +268,7 @@ mod tests {
             }
             let (ended, _) = raced(RaceStarts::One, None, |_| Err(end()));
             assert!(!ended.has_answer() && ended.race.starts.is_empty());
+            assert!(ended.race.doubts.is_empty(), "there is no answer to doubt");
         }
     }
 

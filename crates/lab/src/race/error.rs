@@ -1,5 +1,6 @@
 //! Why a race cannot be run, or go on. Each names the server or client whose fault it is.
 
+use crate::perf::PerfUnavailable;
 use crate::spawner::SpawnError;
 use bookend_results::race::{RateNotHeld, TooManyDropped};
 use std::io;
@@ -63,6 +64,12 @@ pub enum RaceRunError {
     /// The servers could not be recorded.
     #[error("no profile: {0}")]
     NotRecorded(String),
+    /// Nothing can be recorded.
+    #[error(transparent)]
+    NoPerf(#[from] PerfUnavailable),
+    /// There is a result, and it could not be written to its destination.
+    #[error("{0}")]
+    NotDelivered(String),
     /// Its figures would be those of another race.
     #[error(transparent)]
     RateNotHeld(#[from] RateNotHeld),

@@ -4,7 +4,7 @@ use super::error::RaceRunError;
 use crate::control_group::{ControlGroups, ResourceLimits};
 use crate::cpu::Placement;
 use crate::invocation::Invocation;
-use crate::process::Process;
+use crate::process::{Process, tree};
 use crate::spawner::Spawner;
 use std::io;
 
@@ -17,9 +17,18 @@ pub struct RaceHost {
     pub groups: ControlGroups,
     /// Which CPUs servers run on, and which those that call them.
     pub placement: Placement,
+    /// How many CPUs a server was to have.
+    pub server_cpus: u32,
 }
 
 impl RaceHost {
+    /// This machine, with that many CPUs for a server and up to that many for those that call it.
+    pub fn new(spawner: Spawner, server_cpus: u32, generator_cpus_max: Option<u32>) -> RaceHost {
+        let placement = Placement::on_this_machine(server_cpus.into(), generator_cpus_max);
+        let groups = ControlGroups::prepare(tree::kill_group);
+        RaceHost { spawner, groups, placement, server_cpus }
+    }
+
     /// CPUs that callers have.
     pub fn generator_cpus(&self) -> u32 {
         u32::try_from(self.placement.generator.len()).unwrap_or(u32::MAX).max(1)
@@ -37,9 +46,8 @@ impl RaceHost {
             .groups
             .create(&limits)
             .map_err(|error| RaceRunError::Machine(name.to_owned(), io::Error::other(error)))?;
-        let words = ["/bin/sh", "-c", command].map(str::to_owned).to_vec();
-        let process = Process::start(&self.spawner.launcher, words, invocation, group)
-            .map_err(|error| RaceRunError::Start(name.to_owned(), error.into()))?;
-        Ok(process.hurried_by(self.spawner.interrupt.hurry()))
+        self.spawner
+            .spawn_as_is(["/bin/sh", "-c", command], invocation, group)
+            .map_err(|error| RaceRunError::Start(name.to_owned(), error.into()))
     }
 }

@@ -7,7 +7,6 @@ use super::server::RaceServer;
 use crate::control_group::ControlGroup;
 use crate::invocation::Invocation;
 use crate::lap_process::{LapProcess, LapProcessError, out_of_place};
-use crate::process::Process;
 use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_contract::exit;
 use bookend_contract::laps::{LapCommand, LapFigures};
@@ -27,9 +26,12 @@ pub struct LapCallerSpec<'a> {
     pub cells: &'a [RaceCell],
     /// How much longer than a lap its answer may take: connections are made, and calls awaited.
     pub timeout: Duration,
-    /// Has one call to each server answered that was just started, before any process calls it.
-    pub verify: &'a dyn Fn(&[RaceServer]) -> Result<(), RaceRunError>,
+    /// The reply of a server to one call, which it has to answer before any process calls it.
+    pub verify: &'a VerifyServer<'a>,
 }
+
+/// Makes one call to a server, and returns the messages of its reply.
+pub type VerifyServer<'a> = dyn Fn(&RaceServer) -> Result<Vec<Vec<u8>>, RaceRunError> + 'a;
 
 /// The processes that call the servers of one start. They are killed when this is dropped.
 pub(super) struct LapCallers<'a> {
@@ -37,18 +39,21 @@ pub(super) struct LapCallers<'a> {
     spec: &'a LapCallerSpec<'a>,
     /// By cell, then by server. One that has failed is gone.
     processes: Vec<Vec<Option<LapProcess>>>,
+    /// Whether two servers have ever answered the first call differently.
+    replies_differ: bool,
 }
 
 impl<'a> LapCallers<'a> {
     /// None has been started yet.
     pub(super) fn new(host: &'a RaceHost, spec: &'a LapCallerSpec<'a>) -> Self {
-        LapCallers { host, spec, processes: Vec::new() }
+        LapCallers { host, spec, processes: Vec::new(), replies_differ: false }
     }
 
     /// Starts them, and waits until all have made their connections: that costs servers CPU time,
     /// which would count for laps.
     pub(super) fn connect(&mut self, servers: &[RaceServer]) -> Result<(), RaceRunError> {
-        (self.spec.verify)(servers)?;
+        let replies: Vec<_> = servers.iter().map(self.spec.verify).collect::<Result<_, _>>()?;
+        self.replies_differ |= replies.iter().any(|reply| *reply != replies[0]);
         for cell in self.spec.cells {
             let start = |server| self.start(cell, server).map(Some);
             let of_cell = servers.iter().map(start).collect::<Result<_, _>>()?;
@@ -61,6 +66,11 @@ impl<'a> LapCallers<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the servers have answered the first call of a start differently.
+    pub(super) fn replies_differ(&self) -> bool {
+        self.replies_differ
     }
 
     /// Ends them: no server ends before the connections to it.
@@ -111,10 +121,11 @@ impl<'a> LapCallers<'a> {
         let mut invocation = Invocation::of_subject(&[], Path::new("."), environment);
         invocation.cpus.clone_from(&self.host.placement.generator);
         invocation.more_variables.clone_from(&self.spec.variables);
-        let (spawner, command) = (&self.host.spawner, self.spec.command.clone());
-        let group = ControlGroup::default();
-        Process::start(&spawner.launcher, command, &invocation, group)
-            .map(|process| LapProcess::new(process.hurried_by(spawner.interrupt.hurry())))
+        let command = self.spec.command.clone();
+        self.host
+            .spawner
+            .spawn_as_is(command, &invocation, ControlGroup::default())
+            .map(LapProcess::new)
             .map_err(|error| RaceRunError::NotCalled(server.name().to_owned(), error.to_string()))
     }
 }

@@ -4,7 +4,6 @@ use super::error::RaceRunError;
 use crate::control_group::ControlGroup;
 use crate::held_folder::{HeldFolder, PREFIX};
 use crate::invocation::Invocation;
-use crate::process::Process;
 use crate::process::command_output::{CommandOutput, KillReason};
 use crate::process::interrupt::Interrupt;
 use crate::spawner::Spawner;
@@ -120,8 +119,8 @@ fn why(output: &CommandOutput) -> String {
 fn finish(spawner: &Spawner, words: &[&str], folder: &Path) -> Result<CommandOutput, String> {
     let command = words.iter().copied();
     let invocation = Invocation::of_tool(&[], folder);
-    let process = Process::start(&spawner.launcher, command, &invocation, ControlGroup::default())
-        .map_err(|error| error.to_string())?;
+    let process = spawner.spawn_as_is(command, &invocation, ControlGroup::default());
+    let process = process.map_err(|error| error.to_string())?;
     let deadline = Instant::now() + BUILD_TIMEOUT;
     Ok(process.collect(deadline, OUTPUT_LIMIT_BYTES, &spawner.interrupt))
 }

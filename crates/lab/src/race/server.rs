@@ -2,7 +2,7 @@
 
 use super::error::RaceRunError;
 use super::host::RaceHost;
-use crate::cpu::{CpuGaps, CpuMeter};
+use crate::cpu::CpuMeter;
 use crate::invocation::Invocation;
 use crate::process::Process;
 use crate::process::interrupt::Interrupt;
@@ -49,6 +49,13 @@ pub struct RaceServerSpec {
     pub start: RaceStart,
 }
 
+impl RaceServerSpec {
+    /// Whether it runs already, so that no race can start it.
+    pub fn runs_already(&self) -> bool {
+        matches!(self.start, RaceStart::Running(_))
+    }
+}
+
 /// How a server of a race comes to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RaceStart {
@@ -74,6 +81,15 @@ pub enum RacePort {
     Own(u16),
     /// On one of its own choice. The kernel knows which.
     Unknown,
+}
+
+/// CPU time of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct UsedCpu {
+    /// All of it, nanoseconds.
+    pub(super) cpu_ns: u64,
+    /// How much of it is known in ticks alone, nanoseconds.
+    pub(super) in_ticks_ns: u64,
 }
 
 /// A server of a race that listens. A command's processes are killed when this is dropped.
@@ -126,9 +142,9 @@ impl RaceServer {
         self.meter.read_ns()
     }
 
-    /// What is not exact in its CPU time so far.
-    pub fn cpu_gaps(&self) -> CpuGaps {
-        self.meter.gaps()
+    /// What it has used so far.
+    pub(super) fn used_cpu(&mut self) -> UsedCpu {
+        UsedCpu { cpu_ns: self.cpu_ns(), in_ticks_ns: self.meter.gaps().in_ticks_ns }
     }
 
     /// Its processes.
@@ -158,7 +174,7 @@ impl RaceServer {
     /// # Errors
     /// It lets children end unheard, and no control group knows what they used.
     pub fn check_account(&self) -> Result<(), RaceRunError> {
-        match self.cpu_gaps().ignores_children {
+        match self.meter.gaps().ignores_children {
             true => Err(RaceRunError::LosesChildren(self.name.clone())),
             false => Ok(()),
         }

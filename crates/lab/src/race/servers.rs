@@ -1,13 +1,14 @@
 //! The servers of a race: started together, called by turns, and ended together.
 
 use super::contestants::Contestants;
+use super::doubts;
 use super::error::RaceRunError;
 use super::host::RaceHost;
 use super::lap_callers::{LapCallerSpec, LapCallers, blame};
 use super::plan::RacePlan;
-use super::server::{RaceServer, RaceServerSpec};
+use super::server::{RaceServer, RaceServerSpec, UsedCpu};
 use bookend_contract::laps::LapFigures;
-use bookend_results::race::RaceLap;
+use bookend_results::race::{Race, RaceLap};
 use std::time::Duration;
 
 /// Servers that are raced, and what calls them. Those that run are killed when this is dropped.
@@ -20,16 +21,9 @@ pub struct RaceServers<'a> {
     live: Vec<RaceServer>,
     /// What each had used when it was warm, and then after the last whole round.
     marks: Vec<UsedCpu>,
+    /// What each has used while it was warm, in laps and between them, in all starts. The laps of a
+    /// round that was cut short count nowhere, so neither does what they took.
     used: Vec<UsedCpu>,
-}
-
-/// CPU time of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsedCpu {
-    /// All of it, nanoseconds.
-    pub cpu_ns: u64,
-    /// How much of it is known in ticks alone, nanoseconds.
-    pub in_ticks_ns: u64,
 }
 
 impl<'a> RaceServers<'a> {
@@ -47,12 +41,6 @@ impl<'a> RaceServers<'a> {
     /// Those that run now.
     pub fn live(&self) -> &[RaceServer] {
         &self.live
-    }
-
-    /// What each has used while it was warm, in laps and between them, in all starts. The laps of a
-    /// round that was cut short count nowhere, so neither does what they took.
-    pub fn used(&self) -> &[UsedCpu] {
-        &self.used
     }
 
     fn start_servers(&mut self, is_reversed: bool) -> Result<(), RaceRunError> {
@@ -112,7 +100,7 @@ impl Contestants for RaceServers<'_> {
         self.start_servers(is_reversed)?;
         self.callers.connect(&self.live)?;
         self.warm_up()?;
-        self.marks = self.live.iter_mut().map(UsedCpu::read).collect();
+        self.marks = self.live.iter_mut().map(RaceServer::used_cpu).collect();
         self.live.iter().try_for_each(RaceServer::check_account)
     }
 
@@ -123,7 +111,7 @@ impl Contestants for RaceServers<'_> {
     fn end_round(&mut self) {
         let servers = self.live.iter_mut().zip(&mut self.marks);
         for ((server, mark), used) in servers.zip(&mut self.used) {
-            let now = UsedCpu::read(server);
+            let now = server.used_cpu();
             used.cpu_ns += now.cpu_ns.saturating_sub(mark.cpu_ns);
             used.in_ticks_ns += now.in_ticks_ns.saturating_sub(mark.in_ticks_ns);
             *mark = now;
@@ -133,10 +121,11 @@ impl Contestants for RaceServers<'_> {
     fn failed(&self, contestant: usize, reason: String) -> RaceRunError {
         self.live[contestant].not_called(reason)
     }
-}
 
-impl UsedCpu {
-    fn read(server: &mut RaceServer) -> UsedCpu {
-        UsedCpu { cpu_ns: server.cpu_ns(), in_ticks_ns: server.cpu_gaps().in_ticks_ns }
+    fn doubts(&self, race: &Race) -> Vec<String> {
+        let differ = self.callers.replies_differ();
+        let differ = differ.then(|| "their replies to the first call differ".to_owned());
+        let others = doubts::of_servers(self.host, self.specs, race, &self.used);
+        differ.into_iter().chain(others).collect()
     }
 }

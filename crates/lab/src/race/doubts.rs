@@ -1,7 +1,7 @@
 //! What to doubt of a race, a clause each.
 
-use super::arguments::RaceArguments;
-use bookend_lab::race::{RaceClients, RaceHost, RaceServerSpec, RaceStart, UsedCpu};
+use super::host::RaceHost;
+use super::server::{RaceServerSpec, UsedCpu};
 use bookend_results::race::{Race, RaceLap, RaceServerName, STARTS_MIN};
 
 /// A server that is idle for a larger share of its laps does not limit the rate.
@@ -22,8 +22,7 @@ const WARM_SHARE: f64 = 0.05;
 
 /// What is to be doubted of a race. `used`: by each server while it was warm, in laps and between
 /// them.
-pub fn of_servers(
-    arguments: &RaceArguments,
+pub(super) fn of_servers(
     host: &RaceHost,
     specs: &[RaceServerSpec],
     race: &Race,
@@ -37,10 +36,10 @@ pub fn of_servers(
         doubts.extend(in_ticks(name, &total, used.in_ticks_ns));
         doubts.extend(match race.rps {
             Some(_) => held_back(name, race.held_back_share(server, None)),
-            None => idle(name, &total, arguments.server_cpus),
+            None => idle(name, &total, host.server_cpus),
         });
         doubts.extend(cold(race, server));
-        if matches!(specs[server].start, RaceStart::Running(_)) {
+        if specs[server].runs_already() {
             doubts.push(format!("{name} ran on CPUs of its own choice"));
         }
     }
@@ -48,23 +47,23 @@ pub fn of_servers(
     doubts
 }
 
-/// What is to be doubted of a race of clients.
-pub fn of_clients(
-    arguments: &RaceArguments,
+/// What is to be doubted of a race of clients. `in_ticks_ns`: of the CPU time of each, what is
+/// known in ticks alone. `server_cpu_ns`: what the server that they call used in their laps.
+pub(super) fn of_clients(
+    host: &RaceHost,
     race: &Race,
-    contestants: &RaceClients<'_>,
+    in_ticks_ns: &[u64],
+    server_cpu_ns: u64,
 ) -> Vec<String> {
-    let mut doubts = contestants.host.placement.notes.clone();
-    let cpus = arguments.client_cpus.min(contestants.host.generator_cpus());
+    let mut doubts = host.placement.notes.clone();
     let mut length_ns = 0;
     for (client, RaceServerName { name, .. }) in race.servers.iter().enumerate() {
         let total = race.total(client, None);
         length_ns += total.length_ns;
-        doubts.extend(idle(name, &total, cpus));
-        doubts.extend(in_ticks(name, &total, contestants.in_ticks_ns[client]));
+        doubts.extend(idle(name, &total, host.generator_cpus()));
+        doubts.extend(in_ticks(name, &total, in_ticks_ns[client]));
     }
-    let server_cpus = f64::from(arguments.server_cpus);
-    let busy = contestants.server_cpu_ns as f64 / length_ns as f64 / server_cpus;
+    let busy = server_cpu_ns as f64 / length_ns as f64 / f64::from(host.server_cpus);
     if busy > BUSY_SHARE {
         let percent = busy * 100.0;
         doubts.push(format!("their server was at {percent:.0} % of its CPUs: it may be the limit"));
@@ -72,13 +71,8 @@ pub fn of_clients(
     doubts
 }
 
-/// The first server that this race cannot start.
-pub fn running_already(servers: &[RaceServerSpec]) -> Option<&RaceServerSpec> {
-    servers.iter().find(|server| matches!(server.start, RaceStart::Running(_)))
-}
-
 fn not_restarted(servers: &[RaceServerSpec]) -> Option<String> {
-    let name = &running_already(servers)?.name;
+    let name = &servers.iter().find(|server| server.runs_already())?.name;
     Some(format!("{name} ran already, so no server was started anew"))
 }
 

@@ -1,12 +1,10 @@
 //! What the doctor found out about each variant, for people and, as an exit status, for scripts.
 
+use super::VariantName;
 use bookend_contract::exit;
-use bookend_contract::printable;
 use bookend_contract::transport::Transport;
-use bookend_lab::doctor::VariantName;
 use bookend_results::measurement::{Outcome, Row};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// By subject and instrument of a cell: the variants that the cell checks.
 type About = BTreeMap<(String, String), Vec<VariantName>>;
@@ -115,25 +113,9 @@ impl VariantStates {
         }
     }
 
-    fn count(&self, severity: u8) -> usize {
-        self.0.values().filter(|each| each.severity() == severity).count()
-    }
-}
-
-impl fmt::Display for VariantStates {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.0.keys().map(|name| name.0.len()).max().unwrap_or(0);
-        for (VariantName(name), state) in &self.0 {
-            let (word, more) = match state {
-                VariantState::Ready(version) => ("ready", version),
-                VariantState::Missing(reason) => ("missing", reason),
-                VariantState::Failed(error) => ("failed", error),
-            };
-            let line = format!("{word:<7}  {name:<width$}  {more}");
-            writeln!(f, "{}", printable::line(line.trim_end()))?;
-        }
-        let (ready, missing, failed) = (self.count(0), self.count(1), self.count(2));
-        writeln!(f, "\n{ready} ready, {missing} missing, {failed} failed")
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&VariantName, &VariantState)> {
+        self.0.iter()
     }
 }
 
@@ -251,20 +233,5 @@ mod tests {
         let failed = |error: &str| found(&[("a", VariantState::Failed(error.to_owned()))]);
         assert_eq!(said("C=1 S=1"), failed("no answer"));
         assert_eq!(said("C=1 S=1 tls"), failed("over tls: no answer"));
-    }
-
-    #[test]
-    fn every_variant_has_a_line_and_the_last_line_counts() {
-        let states = found(&[
-            ("a/default", VariantState::Ready("a 1".to_owned())),
-            ("b/long-name", VariantState::Missing("install b".to_owned())),
-        ]);
-        assert_eq!(
-            states.to_string(),
-            "ready    a/default    a 1\n\
-             missing  b/long-name  install b\n\
-             \n\
-             1 ready, 1 missing, 0 failed\n"
-        );
     }
 }

@@ -1,117 +1,155 @@
-//! The contestants: servers by `NAME=COMMAND`, `NAME@PORT=COMMAND` or `--at NAME=HOST:PORT`, or
-//! clients by `NAME=COMMAND`.
+//! What is raced, as users write it: servers by `NAME=COMMAND`, `NAME@PORT=COMMAND` or, where they
+//! run already, `NAME=HOST:PORT`, or clients by `NAME=COMMAND`. Errors name the word that is wrong.
 
-use super::arguments::RaceArguments;
-use crate::shell::quoted;
-use crate::terminal::Failure;
-use bookend_contract::gate::Gate;
+use super::clients::RaceClient;
+use super::server::{PORT_WORD, RacePort, RaceServerSpec, RaceStart};
 use bookend_contract::secrets::in_command;
-use bookend_lab::race::{PORT_WORD, RaceClient, RacePort, RaceServerSpec, RaceStart};
+use bookend_contract::shell_words::quoted;
+use bookend_results::race::RaceServerName;
+use bookend_results::suite::TestedEnd;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 /// The contestants: two, or one; the baseline first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Specs {
+pub enum ContestantSpecs {
     /// Servers, which are called.
     Servers(Vec<RaceServerSpec>),
     /// Clients, which call the reference server.
     Clients(Vec<RaceClient>),
 }
 
-impl Specs {
-    /// Reads them.
+impl ContestantSpecs {
+    /// Servers by their commands, and by the addresses of those that run already.
     ///
     /// # Errors
-    /// [`Failure`] naming the word that is wrong.
-    pub fn read(arguments: &RaceArguments) -> Result<Specs, Failure> {
-        let words = &arguments.call.targets;
-        let specs = if arguments.client {
-            let clients = words
-                .iter()
-                .map(|word| client(word))
-                .collect::<Result<_, _>>()
-                .map_err(Failure::usage)?;
-            Specs::Clients(clients)
-        } else if !arguments.rev.is_empty() {
-            Specs::Servers(of_revisions(arguments).map_err(Failure::usage)?)
-        } else {
-            let commands = words.iter().map(|word| command(word));
-            let running = arguments.at.iter().map(|word| running(word));
-            let servers =
-                commands.chain(running).collect::<Result<_, _>>().map_err(Failure::usage)?;
-            Specs::Servers(servers)
-        };
-        specs.begun_with(arguments)?.in_order(arguments.baseline.as_deref())
+    /// A word is wrong.
+    pub fn servers(commands: &[String], running: &[String]) -> Result<ContestantSpecs, String> {
+        let commands = commands.iter().map(|word| command(word));
+        let running = running.iter().map(|word| running_server(word));
+        commands.chain(running).collect::<Result<_, _>>().map(ContestantSpecs::Servers)
     }
 
-    /// Every command with `--env` and `--prepare` before it.
-    fn begun_with(mut self, arguments: &RaceArguments) -> Result<Specs, Failure> {
-        let beginning = beginning(&arguments.env, arguments.prepare.as_deref());
+    /// A server for each revision, which is its name. Where it is checked out is known later.
+    ///
+    /// # Errors
+    /// The command is not told its port.
+    pub fn of_revisions(command: &str, revisions: &[String]) -> Result<ContestantSpecs, String> {
+        if !command.contains(PORT_WORD) {
+            let command = in_command(command);
+            return Err(format!(
+                "`{command}` is not told its port: put {PORT_WORD} where it takes it"
+            ));
+        }
+        let spec = |revision: &String| started_by(revision, command, RacePort::Told);
+        Ok(ContestantSpecs::Servers(revisions.iter().map(spec).collect()))
+    }
+
+    /// Clients by their commands.
+    ///
+    /// # Errors
+    /// A word is wrong.
+    pub fn clients(commands: &[String]) -> Result<ContestantSpecs, String> {
+        let clients = commands.iter().map(|word| client(word));
+        clients.collect::<Result<_, _>>().map(ContestantSpecs::Clients)
+    }
+
+    /// The same with these variables set for every command, and `prepare` run before it.
+    ///
+    /// # Errors
+    /// No command is started.
+    pub fn begun_with(
+        mut self,
+        variables: &[(String, String)],
+        prepare: Option<&str>,
+    ) -> Result<ContestantSpecs, String> {
+        let beginning = beginning(variables, prepare);
         if beginning.is_empty() {
             return Ok(self);
         }
         let mut commands: Vec<&mut String> = match &mut self {
-            Specs::Servers(servers) => servers.iter_mut().filter_map(started).collect(),
-            Specs::Clients(clients) => clients.iter_mut().map(|one| &mut one.command).collect(),
+            ContestantSpecs::Servers(servers) => servers.iter_mut().filter_map(started).collect(),
+            ContestantSpecs::Clients(clients) => {
+                clients.iter_mut().map(|one| &mut one.command).collect()
+            }
         };
         if commands.is_empty() {
-            return Err(Failure::usage("--env and --prepare: no command is started"));
+            return Err("--env and --prepare: no command is started".to_owned());
         }
         commands.iter_mut().for_each(|command| command.insert_str(0, &beginning));
         Ok(self)
     }
 
-    /// Their names.
-    pub fn names(&self) -> Vec<&str> {
-        match self {
-            Specs::Servers(servers) => servers.iter().map(|server| server.name.as_str()).collect(),
-            Specs::Clients(clients) => clients.iter().map(|client| client.name.as_str()).collect(),
-        }
-    }
-
-    fn in_order(mut self, baseline: Option<&str>) -> Result<Specs, Failure> {
-        let (what, names) = (self.what(), self.names());
+    /// The same with the baseline first.
+    ///
+    /// # Errors
+    /// There are too few or too many, two have one name, or none is called like the baseline.
+    pub fn in_order(mut self, baseline: Option<&str>) -> Result<ContestantSpecs, String> {
+        let (what, at) = match self {
+            ContestantSpecs::Servers(_) => ("server", ", or --at NAME=HOST:PORT"),
+            ContestantSpecs::Clients(_) => ("client", ""),
+        };
+        let names = self.names();
         if let [first, second] = names.as_slice()
             && first == second
         {
-            return Err(Failure::usage(format!("both {what}s are called `{first}`")));
+            return Err(format!("both {what}s are called `{first}`"));
         }
         if !(1..=2).contains(&names.len()) {
-            let at = if what == "server" { ", or --at NAME=HOST:PORT" } else { "" };
-            return Err(Failure::usage(format!(
+            return Err(format!(
                 "two {what}s are raced, and one is measured: give each as 'NAME=COMMAND'{at}"
-            )));
+            ));
         }
         let Some(baseline) = baseline else {
             return Ok(self);
         };
-        let missing = || Failure::usage(format!("--baseline: no {what} is called `{baseline}`"));
+        let missing = || format!("--baseline: no {what} is called `{baseline}`");
         let place = names.iter().position(|name| *name == baseline).ok_or_else(missing)?;
         match &mut self {
-            Specs::Servers(servers) => servers.swap(0, place),
-            Specs::Clients(clients) => clients.swap(0, place),
+            ContestantSpecs::Servers(servers) => servers.swap(0, place),
+            ContestantSpecs::Clients(clients) => clients.swap(0, place),
         }
         Ok(self)
     }
 
-    fn what(&self) -> &'static str {
+    /// Which end they are.
+    pub fn tested(&self) -> TestedEnd {
         match self {
-            Specs::Servers(_) => "server",
-            Specs::Clients(_) => "client",
+            ContestantSpecs::Servers(_) => TestedEnd::Server,
+            ContestantSpecs::Clients(_) => TestedEnd::Client,
         }
     }
 
-    /// What the race has to show, or must not.
-    ///
-    /// # Errors
-    /// A gate names nobody who is compared.
-    pub fn gates(&self, arguments: &RaceArguments) -> Result<Vec<Gate>, Failure> {
-        let figures = match self.names().as_slice() {
-            [first, second] => vec![*second, *first, "ratio"],
-            _ => Vec::new(),
+    /// Their names.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            ContestantSpecs::Servers(servers) => {
+                servers.iter().map(|server| server.name.as_str()).collect()
+            }
+            ContestantSpecs::Clients(clients) => {
+                clients.iter().map(|client| client.name.as_str()).collect()
+            }
+        }
+    }
+
+    /// How they are named and started.
+    pub fn named(&self) -> Vec<RaceServerName> {
+        let commands: Vec<String> = match self {
+            ContestantSpecs::Servers(servers) => servers.iter().map(shown_start).collect(),
+            ContestantSpecs::Clients(clients) => {
+                clients.iter().map(|client| client.command.clone()).collect()
+            }
         };
-        arguments.gates.gates(&figures)
+        let named =
+            |(name, command): (&str, String)| RaceServerName { name: name.to_owned(), command };
+        self.names().into_iter().zip(commands).map(named).collect()
+    }
+}
+
+fn shown_start(server: &RaceServerSpec) -> String {
+    match &server.start {
+        RaceStart::Command { command, .. } => command.clone(),
+        RaceStart::Running(address) => address.to_string(),
     }
 }
 
@@ -163,32 +201,16 @@ fn command(word: &str) -> Result<RaceServerSpec, String> {
              {name}@PORT=COMMAND, with 0 where it chooses one by itself"
         ));
     }
+    Ok(started_by(&name, command, port))
+}
+
+fn started_by(name: &str, command: &str, port: RacePort) -> RaceServerSpec {
     let (command, folder) = (command.to_owned(), PathBuf::from("."));
     let start = RaceStart::Command { command, port, folder };
-    Ok(RaceServerSpec { name, start })
+    RaceServerSpec { name: name.to_owned(), start }
 }
 
-/// A server for each revision, which is its name. Where it is checked out is known later.
-fn of_revisions(arguments: &RaceArguments) -> Result<Vec<RaceServerSpec>, String> {
-    let ([command], []) = (arguments.call.targets.as_slice(), arguments.at.as_slice()) else {
-        return Err("--rev: one command is started in each revision, and nothing else".to_owned());
-    };
-    if !command.contains(PORT_WORD) {
-        let command = in_command(command);
-        return Err(format!("`{command}` is not told its port: put {PORT_WORD} where it takes it"));
-    }
-    let spec = |revision: &String| RaceServerSpec {
-        name: revision.clone(),
-        start: RaceStart::Command {
-            command: command.clone(),
-            port: RacePort::Told,
-            folder: PathBuf::from("."),
-        },
-    };
-    Ok(arguments.rev.iter().map(spec).collect())
-}
-
-fn running(word: &str) -> Result<RaceServerSpec, String> {
+fn running_server(word: &str) -> Result<RaceServerSpec, String> {
     let (name, target) = split(word, "NAME=HOST:PORT")?;
     let found: Vec<SocketAddr> = target
         .to_socket_addrs()
@@ -271,9 +293,9 @@ mod tests {
         }
         assert!(client("a@5=./client").unwrap_err().contains("begins with no name"));
         assert!(client("a=./client {port}").unwrap_err().contains("BOOKEND_TARGET"));
-        let error = running("a=nowhere").unwrap_err();
+        let error = running_server("a=nowhere").unwrap_err();
         assert!(error.contains("--at") && error.contains("NAME=HOST:PORT"), "{error}");
-        let there = running("a=127.0.0.1:5").unwrap().start;
+        let there = running_server("a=127.0.0.1:5").unwrap().start;
         assert_eq!(there, RaceStart::Running(([127, 0, 0, 1], 5).into()));
     }
 }

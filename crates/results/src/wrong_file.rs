@@ -1,7 +1,7 @@
 //! What a file is from which no report can be made, and what to do about it. Each guess is a
 //! sentence that follows the file's name.
 
-use bookend_results::record::RecordError;
+use crate::record::RecordError;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 

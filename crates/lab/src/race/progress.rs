@@ -1,11 +1,10 @@
 //! How far a race is: one line that changes on a terminal, and one every ten seconds elsewhere.
 
-use super::arguments::RaceArguments;
-use crate::terminal::{columns, print_error, progress_shown};
+use super::plan::RacePlan;
+use crate::progress::{Clock, ProgressBar, ProgressShown, changing_line, fits};
 use bookend_contract::printable;
-use bookend_lab::progress::{Clock, ProgressBar, ProgressShown, changing_line, fits};
 use bookend_results::race::{Race, RaceServerName, Standing};
-use std::io::{self, Write as _};
+use std::io::Write;
 use std::time::Duration;
 
 /// Between two looks: writing one takes time of the CPU that makes the calls.
@@ -15,20 +14,27 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Reports how far a race is.
-pub struct RaceProgress {
+pub struct RaceProgress<'a> {
+    out: &'a mut dyn Write,
     shown: ProgressShown,
+    /// How many columns the terminal has now.
+    columns: fn() -> usize,
     budget: Duration,
     /// How narrow the interval is to become, as a share to either side.
     until: Option<f64>,
     next: Duration,
 }
 
-impl RaceProgress {
-    /// For a race of such arguments.
-    pub fn new(arguments: &RaceArguments) -> RaceProgress {
-        let shown = progress_shown(arguments.quiet);
+impl<'a> RaceProgress<'a> {
+    /// Reports on `out`.
+    pub fn new(
+        out: &'a mut dyn Write,
+        shown: ProgressShown,
+        columns: fn() -> usize,
+        plan: &RacePlan,
+    ) -> RaceProgress<'a> {
         let next = if shown == ProgressShown::Lines { LINE_INTERVAL } else { Duration::ZERO };
-        RaceProgress { shown, budget: arguments.budget(), until: arguments.until, next }
+        RaceProgress { out, shown, columns, budget: plan.budget, until: plan.until, next }
     }
 
     /// Shows where the race stands, if it is time to.
@@ -44,28 +50,27 @@ impl RaceProgress {
             ProgressShown::Quiet => {}
             ProgressShown::Lines => {
                 self.next = elapsed + LINE_INTERVAL;
-                print_error(&text);
+                self.write(&format!("{}\n", printable::line(&text)));
             }
             ProgressShown::Terminal => {
                 self.next = elapsed + LOOK_INTERVAL;
                 let share = elapsed.as_secs_f64() / self.budget.as_secs_f64();
-                write(&drawn(ProgressBar(share), [&text, &ratio], columns()));
+                let line = drawn(ProgressBar(share), [&text, &ratio], (self.columns)());
+                self.write(&line);
             }
         }
     }
 
     /// Takes the changing line away.
-    pub fn clear(&self) {
+    pub fn clear(&mut self) {
         if self.shown == ProgressShown::Terminal {
-            write(&changing_line("", columns()));
+            self.write(&changing_line("", (self.columns)()));
         }
     }
 
-    /// Where the interval was to be narrower than it became, says how long that would take.
-    pub fn say_width(&self, elapsed: Duration, standing: &Standing) {
-        if let Some(width) = self.until.filter(|width| !standing.is_within(*width)) {
-            print_error(&not_narrow(width, elapsed, standing));
-        }
+    /// A race does not fail because its progress cannot be written.
+    fn write(&mut self, text: &str) {
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 
     /// When the interval will be as narrow as it is to become.
@@ -85,25 +90,7 @@ fn drawn(bar: ProgressBar, [text, ratio]: [&str; 2], columns: usize) -> String {
     changing_line(form.map_or(ratio, String::as_str), columns)
 }
 
-/// What to ask for instead.
-fn not_narrow(width: f64, elapsed: Duration, standing: &Standing) -> String {
-    let width_text = percent(width);
-    match standing.times_until(width) {
-        Some(times) => {
-            let minutes = (elapsed.mul_f64(times).as_secs_f64() / 60.0).ceil().max(1.0);
-            format!(
-                "the interval is wider than ±{width_text}: as rounds differ here, that takes about \
-                 --budget {minutes}m"
-            )
-        }
-        None => format!(
-            "the interval is wider than ±{width_text}, and there are too few starts or rounds to \
-             say what it takes"
-        ),
-    }
-}
-
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }
 
@@ -125,12 +112,6 @@ fn ratio(standing: &Standing, race: &Race) -> String {
         (_, None) => format!("{} rounds", standing.rounds()),
         (None, Some(_)) => "no interval yet".to_owned(),
     }
-}
-
-/// A race does not fail because its progress cannot be written.
-fn write(text: &str) {
-    let mut out = io::stderr();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 #[cfg(test)]
