@@ -69,10 +69,9 @@ pub struct ServeArguments {
 /// The values of `--preset`.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum Preset {
-    /// Limits for hostile clients.
+    // Comments for help would spread it over twice the lines; the flag says what they are.
     #[default]
     Internet,
-    /// Limits for trusted ones.
     Trusted,
 }
 
