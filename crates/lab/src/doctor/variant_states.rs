@@ -1,4 +1,4 @@
-//! What the doctor found out about each variant, for people and, as an exit status, for scripts.
+//! What the doctor found out about each variant, and what that is for scripts: an exit status.
 
 use super::VariantName;
 use bookend_contract::exit;

@@ -265,6 +265,11 @@ mod tests {
                 let (ended, _) = raced(starts, None, ends);
                 assert!(ended.failure.is_some() && ended.has_answer());
                 assert_eq!(ended.race.rounds().count(), 2, "the third was cut short");
+                let cut_short = ended.is_cut_short().then_some(CUT_SHORT);
+                let doubts: Vec<&str> =
+                    ["they are scripted"].into_iter().chain(cut_short).collect();
+                assert_eq!(ended.race.doubts, doubts);
+                assert_eq!(cut_short.is_none(), matches!(end(), RaceRunError::Interrupted));
             }
             let (ended, _) = raced(RaceStarts::One, None, |_| Err(end()));
             assert!(!ended.has_answer() && ended.race.starts.is_empty());
