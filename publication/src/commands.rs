@@ -6,6 +6,7 @@ pub mod readme;
 pub mod record;
 pub mod results;
 pub mod site;
+pub mod sittings;
 
 use bookend_contract::{exit, input};
 use std::fs::{self, File};

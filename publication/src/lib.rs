@@ -4,7 +4,8 @@
 //! in the form that an audit needs. The [`audit`] reports what in it cannot be true, [`claims`]
 //! judges whether each of its sentences held, and [`pages`] shows its figures and ours side by
 //! side. The [`site`] shows all records and claims to readers who do not come to the repository.
-//! What came [`since`] a record was made, git knows.
+//! What came [`since`] a record was made, git knows; what a [`release_run`] has left to do, its
+//! records say.
 #![forbid(unsafe_code)]
 
 pub mod audit;
@@ -15,6 +16,7 @@ pub mod kept_checks;
 pub mod pages;
 pub mod power;
 pub mod published;
+pub mod release_run;
 mod shortened;
 pub mod since;
 pub mod site;

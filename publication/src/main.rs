@@ -11,6 +11,7 @@ use commands::readme::ReadMeArguments;
 use commands::record::RecordArguments;
 use commands::results::ResultsArguments;
 use commands::site::SiteArguments;
+use commands::sittings::SittingsArguments;
 use std::process::ExitCode;
 
 /// Makes the pages of this repository of its records, published tables and claims.
@@ -26,6 +27,8 @@ enum CommandLine {
     /// Make the parts of README.md that have figures
     #[command(name = "readme")]
     ReadMe(ReadMeArguments),
+    /// Plan a release run: what is recorded, and what the next sitting does
+    Sittings(SittingsArguments),
     /// Make a site of all committed records
     Site(SiteArguments),
     /// Make a page of checks that bookend check --json printed
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         CommandLine::Results(arguments) => arguments.run(),
         CommandLine::Claims(arguments) => arguments.run(),
         CommandLine::ReadMe(arguments) => arguments.run(),
+        CommandLine::Sittings(arguments) => arguments.run(),
         CommandLine::Site(arguments) => arguments.run(),
         CommandLine::CheckPage(arguments) => arguments.run(),
         CommandLine::PowerPage(arguments) => arguments.run(),

@@ -9,12 +9,11 @@ use bookend_lab::build::KnownDependencies;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Clock;
 use bookend_lab::subject::Subject;
-use bookend_results::record::{Record, file_of};
+use bookend_results::newest_record::newest;
 use bookend_results::store::{Run, Store, UnreadableRun};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The default folder of records.
 pub const RECORDS: &str = "records";
@@ -78,22 +77,21 @@ pub fn suites_text(
         let [name, title] = [&name, &suite.title].map(|text| printable::line(text));
         text += &format!("  {name}\n      {title}\n      {}{missing}\n", times.join(", "));
     }
-    text += "\"At least\" leaves out what starts slowly or answers late: no record tells.\n";
+    text += "\"Took\" is by its record, \"about\" by a record of other cases or windows. \"At least\"\n\
+             is by windows alone: it leaves out what starts slowly or answers late.\n";
     Ok(text + "What is missing, bookend doctor says how to install.\n")
 }
 
-/// How long a plan takes, as the record of the suite tells. Without a record no more is known than
-/// the length of its windows.
+/// How long a plan took, or what its last record makes one expect. Without a record no more is
+/// known than the length of its windows.
 fn time(plan: &Plan, suite: &str, records: &Path) -> String {
-    let file = file_of(records, suite, plan.extent);
-    let recorded = Record::read_facts(&file).ok();
-    let as_recorded = recorded.and_then(|facts| {
-        let took = facts.finished?.unix_ms().checked_sub(facts.started.unix_ms())?;
-        let took = Duration::from_millis(u64::try_from(took).ok()?);
-        Some(plan.expected_duration(&facts.plan, took))
-    });
-    match as_recorded {
-        Some(expected) => format!("about {} by its record", Clock(expected)),
+    let recorded = newest(records, suite, plan.extent);
+    match recorded.and_then(|facts| Some((facts.took()?, facts))) {
+        Some((took, facts)) if facts.is_of(plan) => format!("took {}", Clock(took)),
+        Some((took, facts)) => {
+            let expected = plan.expected_duration(&facts.plan, took);
+            format!("about {} by its record", Clock(expected))
+        }
         None => format!("at least {}", Clock(plan.least_duration())),
     }
 }

@@ -179,7 +179,9 @@ mod tests {
     use super::*;
     use crate::launch::Launcher;
     use crate::process::interrupt::Interrupt;
-    use bookend_results::suite::{Extent, Request, RequestMessage, ServerLife, SuiteLimits};
+    use bookend_results::suite::{
+        Extent, Request, RequestMessage, ServerLife, ShortWindows, SuiteLimits,
+    };
     use std::collections::BTreeMap;
 
     fn plan() -> Plan {
@@ -201,6 +203,7 @@ mod tests {
             warmup_ms: 0,
             window_ms: 0,
             window_max_ms: None,
+            short_windows: ShortWindows::Refused,
             lap_ms: None,
             deadline_ms: None,
             drain_ms: None,

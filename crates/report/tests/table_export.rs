@@ -83,7 +83,7 @@ fn a_shortened_run_says_so_wherever_it_is_shown() {
     };
     run.new.plan = short.expect("a plan");
     let (text, page, scope, quotable) = said(&run);
-    let shortened = "full, shortened: window 700ms instead of 5s";
+    let shortened = "full, shortened: window 700ms instead of 2s";
     for part in [shortened, "environment: GRPC_BENCHMARK_DURATION=700ms", &run.new.command] {
         assert!(text.contains(part) && page.contains(part), "{part}: {text}");
     }

@@ -24,6 +24,7 @@ pub mod grouping;
 pub mod mark;
 pub mod measurement;
 pub mod metric;
+pub mod newest_record;
 pub mod profile;
 pub mod provenance;
 pub mod quoted;

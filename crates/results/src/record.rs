@@ -29,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The version of the format. Raised when a line changes its meaning.
 pub const FORMAT: u32 = 1;
@@ -107,6 +108,20 @@ fn names_of(extent: Extent) -> [&'static str; 2] {
 /// The path of a suite's profile next to its record, if one was kept there.
 pub fn profile_folder(records: &Path, suite: &str) -> PathBuf {
     records.join(suite).join("profile")
+}
+
+impl Facts {
+    /// How long the run took. `None`: it was not finished.
+    pub fn took(&self) -> Option<Duration> {
+        let took_ms = self.finished?.unix_ms().checked_sub(self.started.unix_ms())?;
+        Some(Duration::from_millis(u64::try_from(took_ms).ok()?))
+    }
+
+    /// Whether a run of `plan` does what this one did.
+    pub fn is_of(&self, plan: &Plan) -> bool {
+        let times = |plan: &Plan| (plan.rounds, plan.warmup_ms, plan.window_ms, plan.lap_ms);
+        times(&self.plan) == times(plan) && self.plan.cells() == plan.cells()
+    }
 }
 
 impl Record {

@@ -14,7 +14,7 @@ mod units;
 pub use case::{CALLS_MAX, CONCURRENCY_MAX, Case, CaseError};
 pub use checked::{
     FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
-    SUITE_FILE, Schedule, ServerLife, Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    SUITE_FILE, Schedule, ServerLife, ShortWindows, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 pub use laps::{LAP_MIN, LapSetting};
 pub use overrides::{OverrideError, Overrides};

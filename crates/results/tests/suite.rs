@@ -1,6 +1,8 @@
 //! The committed suites are well-formed, and what a user types is followed or answered.
 
-use bookend_results::suite::{Case, Extent, Overrides, Plan, PlanError, Selection, Suite};
+use bookend_results::suite::{
+    Case, Extent, Overrides, Plan, PlanError, Selection, ShortWindows, Suite,
+};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -62,11 +64,11 @@ fn the_published_grid_is_measured_whole() {
     assert_eq!((cases.len(), plan.cases.len()), (12, 15));
     assert_eq!(cases.first().map(String::as_str), Some("C=1 S=1"));
     assert_eq!(cases.last().map(String::as_str), Some("C=100 S=100000"));
-    // Six subjects in twelve cases, four in seven, one in six; the two that were published also
-    // through ghz as grpc_bench calls it in all twelve, and four in one case through ghz as it is.
-    // Three more share few connections in four.
-    assert_eq!(plan.cells().len(), 6 * 12 + 4 * 7 + 6 + 2 * 12 + 4 + 3 * 4);
-    assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (300, 1_000, 10));
+    // The two that were published in twelve cases, and through ghz as grpc_bench calls it; four
+    // more in nine, where calls are short; two in six, our drivers in seven; four in one case
+    // through ghz as it is; two that share few connections in four.
+    assert_eq!(plan.cells().len(), 2 * 12 + 2 * 12 + 4 * 9 + 2 * 6 + 3 * 7 + 4 + 2 * 4);
+    assert_eq!((plan.warmup_ms, plan.window_ms, plan.rounds), (250, 1_000, 10));
     assert_eq!(plan.limits.server_memory_bytes, Some(512 << 20));
     assert_eq!(plan.baseline().map(|b| b.name.as_str()), Some("rust-tonic"));
     assert_eq!(plan.notes, [""; 0]);
@@ -112,7 +114,8 @@ fn no_window_is_longer_than_a_suite_a_user_or_the_usual_length_says() {
     assert_eq!(most(&full, &[("GRPC_BENCHMARK_DURATION", "700ms")]), Some(60_000));
     assert_eq!(most(&full, &[("GRPC_BENCHMARK_DURATION", "90s")]), Some(90_000));
     let declared = plan_of("pajamax-tonic", &full, &[]).expect("a plan");
-    assert_eq!(declared.window_max_ms, Some(100_000));
+    assert_eq!(declared.window_max_ms, Some(20_000), "as the document's");
+    assert_eq!(declared.short_windows, ShortWindows::Kept);
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     assert!(complaint("json = ", "#").contains("one of `json` and `bytes`"));
     assert!(complaint("name = \"pajamax-tonic\"", "name = \"x\"").contains("must be called so"));
     assert!(complaint("\"450ms\"", "\"0\"").contains("the window must have a length"));
-    let shorter = complaint("window_max = \"100s\"", "window_max = \"900ms\"");
+    let shorter = complaint("window_max = \"20s\"", "window_max = \"900ms\"");
     assert!(shorter.contains("no window may be shorter than `window`"), "{shorter}");
     assert!(complaint("[\"bookend-load\"]", "[]").contains("at least one instrument"));
 }

@@ -13,7 +13,8 @@
 //!    | yes             | no         for all rounds |
 //!    v                 v                           |
 //! Refuse: kept,      Longer: measured again -------+
-//! and no later round measures the cell
+//! and no later round measures the cell;
+//! Enough, where the suite keeps short windows
 //! ```
 //!
 //! Nothing is chosen without a `window_max`, with a fixed number of calls, or where a row failed
@@ -23,7 +24,7 @@ use super::caller_run::CallerRun;
 use crate::cell_error::CellError;
 use bookend_contract::latency;
 use bookend_results::measurement::{CellId, Measurement, Outcome, Row};
-use bookend_results::suite::Plan;
+use bookend_results::suite::{Plan, ShortWindows};
 use bookend_results::window::{AskedTimes, CALLS_MIN, LATENCIES_MIN, WindowFigures};
 use std::collections::BTreeMap;
 
@@ -127,7 +128,10 @@ fn next(plan: &Plan, asked: AskedTimes, calls: Option<u64>, figures: &WindowFigu
         return Next::Enough;
     }
     if asked.window_ms >= longest_ms {
-        return Next::Refuse(refusal(longest_ms, figures));
+        return match plan.short_windows {
+            ShortWindows::Refused => Next::Refuse(refusal(longest_ms, figures)),
+            ShortWindows::Kept => Next::Enough,
+        };
     }
     Next::Longer(longer(plan, asked, longest_ms, figures))
 }

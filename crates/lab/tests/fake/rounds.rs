@@ -10,7 +10,8 @@ use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::store::Store;
 use bookend_results::suite::{
-    Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, Suite, SuiteLimits,
+    Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, ShortWindows, Suite,
+    SuiteLimits,
 };
 use std::fs;
 use std::time::Duration;
@@ -155,6 +156,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         warmup_ms: 1,
         window_ms: 1,
         window_max_ms: None,
+        short_windows: ShortWindows::Refused,
         lap_ms: None,
         rounds: 1,
         subjects: subjects.collect(),

@@ -3,6 +3,7 @@
 use crate::rounds::{FakeRun, measured};
 use crate::test_folder::{TestFolder, serve};
 use bookend_results::measurement::Outcome;
+use bookend_results::suite::ShortWindows;
 use bookend_results::window::AskedTimes;
 use std::fs;
 
@@ -11,6 +12,7 @@ tests![
     a_resumed_run_keeps_the_windows_it_has_chosen,
     a_window_that_no_call_outlived_is_made_longer,
     a_cell_that_needs_more_than_the_suite_allows_is_refused_in_words,
+    a_suite_may_keep_windows_that_are_too_short,
     calls_by_number_have_the_window_they_need,
     what_was_in_flight_at_the_end_is_kept_with_its_age,
 ];
@@ -94,6 +96,17 @@ fn a_cell_that_needs_more_than_the_suite_allows_is_refused_in_words() {
     assert_eq!(rows[0].outcome.window().map(|window| window.counts.ok), Some(500));
     let summary = fake_run.run();
     assert_eq!((summary.refused, summary.failed, summary.measured), (2, 0, 0));
+}
+
+fn a_suite_may_keep_windows_that_are_too_short() {
+    let mut fake_run = with_instrument(&a_call_a_millisecond(0), 500);
+    fake_run.settings.plan.short_windows = ShortWindows::Kept;
+    let rows = fake_run.rows();
+    assert_eq!(windows(&fake_run), [1, 100, 100, 500, 100, 500]);
+    for row in &rows {
+        let asked = measured(row).asked.map(|asked| asked.window_ms);
+        assert_eq!((asked, measured(row).counts.ok), (Some(500), 500));
+    }
 }
 
 fn calls_by_number_have_the_window_they_need() {

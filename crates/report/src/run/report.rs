@@ -10,7 +10,7 @@ use bookend_contract::transport::Transport;
 use bookend_results::measurement::Row;
 use bookend_results::quoted::{clipped, one_line};
 use bookend_results::store::Run;
-use bookend_results::suite::{Plan, Suite};
+use bookend_results::suite::{Plan, ShortWindows, Suite};
 use bookend_results::table::Table;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -105,7 +105,11 @@ impl<'a> Report<'a> {
             .window_max_ms
             .filter(|longest| *longest > plan.window_ms)
             .map_or(String::new(), |most| format!(", at most {most} ms"));
-        let window = by_time.then(|| format!("window: {} ms{longest}", plan.window_ms));
+        let kept = match plan.short_windows {
+            ShortWindows::Kept => ", kept where that is too short",
+            ShortWindows::Refused => "",
+        };
+        let window = by_time.then(|| format!("window: {} ms{longest}{kept}", plan.window_ms));
         let mut lines = vec![format!("extent: {}", self.run.scope())];
         lines.extend(variables(plan));
         lines.push(format!("method: {}", plan.request.method));

@@ -167,6 +167,24 @@ pub enum ServerLife {
     Round,
 }
 
+/// What becomes of a cell whose calls need a longer window than the suite allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ShortWindows {
+    /// It has no row: a window cuts off the slowest of such calls.
+    #[default]
+    Refused,
+    /// It is measured in the longest window there is, and marked: what a document measured in as
+    /// short a window is not refuted by a longer one.
+    Kept,
+}
+
+impl ShortWindows {
+    pub(super) fn are_refused(&self) -> bool {
+        *self == Self::Refused
+    }
+}
+
 /// How long, how often and under which cases to measure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -177,6 +195,8 @@ pub struct Schedule {
     /// The most that a cell may get whose calls take longer. Zero: all get the same, and none is
     /// refused.
     pub window_max: Duration,
+    /// What becomes of a cell for which that is not enough.
+    pub short_windows: ShortWindows,
     /// Whether cells are measured by turns, in laps.
     pub laps: LapSetting,
     /// How often every cell is measured, each time with freshly started processes.

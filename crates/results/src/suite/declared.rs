@@ -2,7 +2,7 @@
 
 use super::checked::{
     FULL_ROUNDS_MIN, PlannedSubject, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
-    SUITE_FILE, Schedule, ServerLife, Suite, SuiteLimits, SuiteSubject, TestedEnd,
+    SUITE_FILE, Schedule, ServerLife, ShortWindows, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 use super::grid::{Checked, DeclaredGridLine, cases, instruments};
 use super::laps::LapSetting;
@@ -75,6 +75,8 @@ struct DeclaredSchedule {
     warmup: Spanned<String>,
     window: Spanned<String>,
     window_max: Option<Spanned<String>>,
+    #[serde(default)]
+    short_windows: ShortWindows,
     laps: Option<Spanned<String>>,
     rounds: Spanned<u32>,
     server_life: Option<ServerLife>,
@@ -272,6 +274,7 @@ fn schedule(
         warmup: source.read(&declared.warmup, duration)?,
         window,
         window_max: longest.unwrap_or(window_max).max(window),
+        short_windows: declared.short_windows,
         laps: source.read_some(&declared.laps, |text| text.parse())?.unwrap_or(LapSetting::Off),
         rounds,
         server_life: declared.server_life.unwrap_or(server_life),

@@ -4,7 +4,7 @@
 
 use super::{
     Case, CaseError, FULL_ROUNDS_MIN, LapSetting, Overrides, PlannedSubject, QUICK_ROUNDS_MIN,
-    ROUNDS_MAX, Request, Schedule, ServerLife, Suite, SuiteLimits,
+    ROUNDS_MAX, Request, Schedule, ServerLife, ShortWindows, Suite, SuiteLimits,
 };
 use crate::grouping::each_once;
 use crate::measurement::CellId;
@@ -79,6 +79,9 @@ pub struct Plan {
     /// The longest window that a cell may get whose calls take longer. `None`: all have the same.
     #[serde(default)]
     pub window_max_ms: Option<u64>,
+    /// What becomes of a cell for which that is not enough.
+    #[serde(default, skip_serializing_if = "ShortWindows::are_refused")]
+    pub short_windows: ShortWindows,
     /// How long a lap is at least, milliseconds. `None`: each cell has one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lap_ms: Option<u64>,
@@ -287,6 +290,7 @@ impl Suite {
             window_ms: millis(window).max(1),
             window_max_ms: (!schedule.window_max.is_zero())
                 .then(|| millis(schedule.window_max.max(window))),
+            short_windows: schedule.short_windows,
             lap_ms: selection.laps.unwrap_or(schedule.laps).milliseconds(),
             handler_waits: self.handler_waits,
             variables: overrides.variables.clone(),

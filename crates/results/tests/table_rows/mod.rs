@@ -11,7 +11,8 @@ use bookend_results::measurement::{
 use bookend_results::steady::Steady;
 use bookend_results::store::{NewRun, Run, RunId};
 use bookend_results::suite::{
-    Case, Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, SuiteLimits,
+    Case, Extent, Plan, PlannedSubject, Request, RequestMessage, ServerLife, ShortWindows,
+    SuiteLimits,
 };
 use bookend_results::window::AskedTimes;
 use std::collections::BTreeMap;
@@ -41,6 +42,7 @@ pub fn plan() -> Plan {
         warmup_ms: 200,
         window_ms: 1000,
         window_max_ms: None,
+        short_windows: ShortWindows::Refused,
         lap_ms: None,
         rounds: ROUNDS,
         subjects: vec![
