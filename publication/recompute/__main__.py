@@ -18,6 +18,7 @@ import readme
 import verdicts
 from documents import Document
 from findings import Findings
+from rounds import repeated_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,9 +47,9 @@ class Recomputed:
         self.documents = {folder.name: Document(folder, records) for folder in folders}
         self.judged = {name: document.judged() for name, document in self.documents.items()}
         self.repeated = {
-            folder.name: Document(folder, records, records / "repeated").judged()
+            folder.name: Document(folder, records, repeated_folder(records, folder.name)).judged()
             for folder in folders
-            if (records / "repeated" / folder.name).is_dir()
+            if (repeated_folder(records, folder.name) / folder.name).is_dir()
         }
 
         for name, again in self.repeated.items():

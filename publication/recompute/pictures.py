@@ -10,7 +10,7 @@ from quantities import Measured
 
 PAGE = "docs/measure/report.md"
 COMMAND = re.compile(
-    r'bookend report --record records/([a-z-]+)/full\.\S+ [^`]*?--case "([^"]+)"'
+    r'bookend report --record records/(?:[a-z0-9-]+/)?([a-z-]+)/full\.\S+ [^`]*?--case "([^"]+)"'
 )
 FILE = re.compile(r"docs/pictures/[a-z-]+\.svg")
 BETWEEN = rf"({FIGURE}) × \[({FIGURE}) - ({FIGURE})\]"

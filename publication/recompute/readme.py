@@ -27,7 +27,7 @@ NO_PROSE = re.compile(
     re.DOTALL,
 )
 CIRCUMSTANCES = re.compile(
-    r"\[record\]\(records/([a-z-]+)/[^)]*\): (\d{4}-\d\d-\d\d), (?:quick, )?(\d+) rounds?"
+    r"\[record\]\(records/(?:[a-z0-9-]+/)?([a-z-]+)/[^)]*\): (\d{4}-\d\d-\d\d), (?:quick, )?(\d+) rounds?"
     r"(?: of ([\d.]+ m?s))?"
 )
 def check(text, ours, findings, declared=None):

@@ -69,11 +69,24 @@ class Record:
 def read(folder, suite, extent="full"):
     """The record of a suite with its profile; None without one."""
     for name in (f"{extent}.jsonl", f"{extent}.jsonl.zst"):
-        file = Path(folder) / suite / name
+        file = suite_folder(Path(folder), suite) / name
         if file.is_file():
             facts, *rows = (json.loads(line) for line in text_of(file).splitlines())
             return Record(facts, rows, profile_of(file.parent / "profile" / "split.csv"))
     return None
+
+
+def suite_folder(folder, suite):
+    """Of the first host in `hosts.txt` that has the suite; without that file, in the folder."""
+    hosts = folder / "hosts.txt"
+    names = hosts.read_text().split() if hosts.is_file() else []
+    folders = [folder / name / suite for name in names]
+    return next((own for own in folders if own.is_dir()), folder / suite)
+
+
+def repeated_folder(folder, suite):
+    """The folder in which a second run of the suite is, if there was one."""
+    return suite_folder(folder, suite).parent / "repeated"
 
 
 def profile_of(file):

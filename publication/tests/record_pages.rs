@@ -53,6 +53,33 @@ fn a_run_becomes_a_record_and_the_record_a_page() {
 }
 
 #[test]
+fn a_page_is_of_the_first_host_that_has_a_record_and_names_its_folder() {
+    let home = bench();
+    for host in ["amd-2-cpus", "intel-2-cpus"] {
+        let into = format!("records/{host}");
+        let recorded = publication(home.path(), &["record", "1", "--into", &into]);
+        assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    }
+    let page = || {
+        let made = publication(home.path(), &["results", SUITE]);
+        assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+        fs::read_to_string(home.path().join("suites").join(SUITE).join("RESULTS.md"))
+    };
+    assert!(page().is_err(), "nobody said of which host a page is made");
+    let hosts = home.path().join("records/hosts.txt");
+    for (order, first) in [
+        ("absent\nintel-2-cpus\namd-2-cpus\n", "intel-2-cpus"),
+        ("amd-2-cpus\nintel-2-cpus\n", "amd-2-cpus"),
+    ] {
+        fs::write(&hosts, order).expect("written");
+        let text = page().expect("a page");
+        let file = format!("records/{first}/{SUITE}/quick.jsonl.zst");
+        assert!(text.contains(&format!("from `{file}`")), "{text}");
+        assert!(text.contains(&format!("--record {file} --format text")), "{text}");
+    }
+}
+
+#[test]
 fn a_run_of_some_subjects_takes_no_records_place() {
     let home = bench();
     let recorded = publication(home.path(), &["record", "1"]);
@@ -331,11 +358,13 @@ fn what_a_document_prints_is_the_same_in_both_suites_that_repeat_it() {
         let file = root().join("suites").join(suite).join("published.csv");
         let text = fs::read_to_string(file).expect("the suite has a published table");
         let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let without_subject = |mut fields: Vec<String>| {
-            fields.remove(3);
+        // The server and the client of our row.
+        let without_ours = |mut fields: Vec<String>| {
+            assert_eq!(fields.remove(3).starts_with("our_"), fields[0] == "table");
+            fields.remove(4);
             fields
         };
-        text.lines().map(fields).map(without_subject).collect()
+        text.lines().map(fields).map(without_ours).collect()
     };
     assert_eq!(printed("grpc-thrift-go-equal"), printed("grpc-thrift-go"));
 }

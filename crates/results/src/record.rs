@@ -26,7 +26,7 @@ use hdrhistogram::Histogram;
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,10 +87,21 @@ pub struct Facts {
     pub suite_text: String,
 }
 
+/// The file in a folder of records that names hosts, a folder each: a suite's record is that of the
+/// first that has one. Records of other hosts stand there too, and nothing quotes them.
+pub const HOSTS_FILE: &str = "hosts.txt";
+
+/// The folder of a suite's record: `records/HOST/SUITE`, or without [`HOSTS_FILE`] `records/SUITE`.
+pub fn suite_folder(records: &Path, suite: &str) -> PathBuf {
+    let hosts = fs::read_to_string(records.join(HOSTS_FILE)).unwrap_or_default();
+    let folders = hosts.split_whitespace().map(|host| records.join(host).join(suite));
+    folders.into_iter().find(|folder| folder.is_dir()).unwrap_or_else(|| records.join(suite))
+}
+
 /// The path of a suite's record under the folder `records`.
 pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
     let [compressed, _] = names_of(extent);
-    records.join(suite).join(compressed)
+    suite_folder(records, suite).join(compressed)
 }
 
 /// The record that is in a suite's folder, compressed or not.
@@ -105,10 +116,8 @@ fn names_of(extent: Extent) -> [&'static str; 2] {
     }
 }
 
-/// The path of a suite's profile next to its record, if one was kept there.
-pub fn profile_folder(records: &Path, suite: &str) -> PathBuf {
-    records.join(suite).join("profile")
-}
+/// The folder of a profile next to the record of its suite, if one was kept.
+pub const PROFILE_FOLDER: &str = "profile";
 
 impl Facts {
     /// How long the run took. `None`: it was not finished.

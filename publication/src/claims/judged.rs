@@ -8,7 +8,7 @@ use crate::document::Document;
 use bookend_results::declaration::read_text;
 use bookend_results::findings::ProbeFindings;
 use bookend_results::profile::{self, Profile};
-use bookend_results::record::{Record, file_in, profile_folder};
+use bookend_results::record::{PROFILE_FOLDER, Record, file_in, suite_folder};
 use bookend_results::suite::Extent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -94,7 +94,8 @@ impl JudgedSuite {
         let (record, profile) = recorded(records, suite)?;
         let judged = Self::new(suite, claims, document, record);
         let judged = Self { profile, probed, elsewhere, ..judged };
-        let (record, profile) = recorded(&records.join(REPEATED), suite)?;
+        let repeated = suite_folder(records, suite).with_file_name(REPEATED).join(suite);
+        let (record, profile) = recorded_in(&repeated, records)?;
         let again =
             record.map(|record| Box::new(Self { record: Some(record), profile, ..judged.clone() }));
         Ok(Self { again, ..judged })
@@ -137,9 +138,16 @@ impl JudgedSuite {
 
 /// A suite's full record and its profile, if they are there.
 fn recorded(records: &Path, suite: &str) -> Result<(Option<Record>, Option<Profile>), ClaimsError> {
-    let file = file_in(&records.join(suite), Extent::Full);
+    recorded_in(&suite_folder(records, suite), records)
+}
+
+fn recorded_in(
+    folder: &Path,
+    records: &Path,
+) -> Result<(Option<Record>, Option<Profile>), ClaimsError> {
+    let file = file_in(folder, Extent::Full);
     let record = file.map(|file| read_record(records, &file)).transpose()?;
-    Ok((record, kept_profile(records, suite)?))
+    Ok((record, kept_profile(folder)?))
 }
 
 /// A record, with what is known today of the servers that it has.
@@ -154,18 +162,17 @@ pub fn read_record(records: &Path, file: &Path) -> Result<Record, ClaimsError> {
 }
 
 fn findings(records: &Path) -> Result<ProbeFindings, ClaimsError> {
-    // Second runs stand in a folder of the records, and are of the same servers.
-    let records = if records.ends_with(REPEATED) { records.parent() } else { Some(records) };
-    ProbeFindings::read(records.unwrap_or(Path::new("")))
+    ProbeFindings::read(records)
         .map_err(|error| ClaimsError::Folder(PathBuf::from("findings"), error.to_string()))
 }
 
-/// Where the CPU time of a suite's full run went, if that was put next to its record.
+/// Where the CPU time of a suite's full run went, if that was put next to its record, in the folder
+/// of the suite.
 ///
 /// # Errors
 /// When it is there and cannot be read.
-pub fn kept_profile(records: &Path, suite: &str) -> Result<Option<Profile>, ClaimsError> {
-    let folder = profile_folder(records, suite);
+pub fn kept_profile(folder: &Path) -> Result<Option<Profile>, ClaimsError> {
+    let folder = folder.join(PROFILE_FOLDER);
     match profile::read(&folder) {
         Ok(profile) => Ok(Some(profile)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

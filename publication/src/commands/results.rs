@@ -8,7 +8,7 @@ use bookend_publication::pages::{
     ClaimVerdicts, PAGE_FILE, PICTURE_FILE, Page, PageFiles, RESULTS_FILE, first_difference,
 };
 use bookend_publication::since::since;
-use bookend_results::record::{Record, cut_off_raw_files, file_in, raw_folder};
+use bookend_results::record::{Record, cut_off_raw_files, file_in, raw_folder, suite_folder};
 use bookend_results::suite::Extent;
 use clap::Args;
 use std::fs;
@@ -98,7 +98,7 @@ fn names(arguments: &ResultsArguments) -> Result<Vec<String>, NoPage> {
 
 /// The record that a page is made of.
 fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
-    let folder = arguments.records.join(name);
+    let folder = suite_folder(&arguments.records, name);
     [Extent::Full, Extent::Quick].into_iter().find_map(|extent| file_in(&folder, extent))
 }
 
@@ -108,9 +108,11 @@ fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<PageFiles>, N
         return Ok(None);
     };
     let record = read_record(&arguments.records, &file).map_err(NoPage::given)?;
+    let folder = suite_folder(&arguments.records, name);
     let page = Page::read(&arguments.suites.join(name), &record)
         .map_err(NoPage::given)?
-        .with_profile(kept_profile(&arguments.records, name).map_err(NoPage::given)?)
+        .with_records(&arguments.records)
+        .with_profile(kept_profile(&folder).map_err(NoPage::given)?)
         .with_verdicts(verdicts(arguments, name, &record)?)
         .with_raw_output(raw_output(arguments, name, record.facts.extent)?);
     Ok(Some(page.files()))

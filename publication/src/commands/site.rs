@@ -6,7 +6,7 @@ use bookend_publication::claims::{JudgedSuites, read_record};
 use bookend_publication::since::since;
 use bookend_publication::site::ResultSite;
 use bookend_report::html::slug;
-use bookend_results::record::{Facts, Record, file_in};
+use bookend_results::record::{Facts, Record, file_in, suite_folder};
 use bookend_results::suite::Extent;
 use clap::Args;
 use std::fs;
@@ -47,7 +47,7 @@ impl SiteArguments {
 
     /// Copies the record of a suite into the site, under that name.
     fn copy_record(&self, suite: &str, name: &str) -> Result<(), NoPage> {
-        let Some(record) = file_in(&self.records.join(suite), Extent::Full) else {
+        let Some(record) = file_in(&suite_folder(&self.records, suite), Extent::Full) else {
             return Ok(());
         };
         let file = self.folder.join(name);
@@ -66,7 +66,7 @@ impl SiteArguments {
         names.sort_by_key(|name| (place(name).is_none(), place(name), name.clone()));
         let records = names
             .iter()
-            .filter_map(|name| file_in(&self.records.join(name), Extent::Full))
+            .filter_map(|name| file_in(&suite_folder(&self.records, name), Extent::Full))
             .map(|file| read_record(&self.records, &file).map_err(NoPage::given));
         let records: Vec<Record> = records.collect::<Result<_, _>>()?;
         let since = |facts: &Facts| (facts.suite.clone(), since(facts, &self.records));
@@ -77,7 +77,7 @@ impl SiteArguments {
 
     /// How the record of a suite is called in the site. `None`: it has none.
     fn raw_name(&self, suite: &str) -> Option<String> {
-        let file = file_in(&self.records.join(suite), Extent::Full)?;
+        let file = file_in(&suite_folder(&self.records, suite), Extent::Full)?;
         Some(format!("{}-{}", slug(suite), file.file_name()?.to_str()?))
     }
 }

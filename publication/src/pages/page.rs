@@ -7,9 +7,12 @@ use super::verdicts::ClaimVerdicts;
 use crate::published::{PublishedRow, PublishedTable};
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::profile::Profile;
-use bookend_results::record::Record;
+use bookend_results::record::{Record, suite_folder};
 use bookend_results::suite::{Case, Suite};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The folder of records in the repository.
+const RECORDS: &str = "records";
 
 /// Everything that a page is made of.
 #[derive(Clone, Debug)]
@@ -21,6 +24,8 @@ pub struct Page<'a> {
     pub(super) published_profile: Option<PublishedTable>,
     pub(super) verdicts: Option<ClaimVerdicts>,
     pub(super) profile: Option<Profile>,
+    /// The folder of the repository in which that of the record is.
+    pub(super) records: PathBuf,
     /// The files that were cut of what instruments printed, if that is next to the record.
     pub(super) raw_cut_off: Option<Vec<String>>,
     pub(super) provenance: Vec<Provenance>,
@@ -52,6 +57,7 @@ impl<'a> Page<'a> {
             published,
             verdicts: None,
             profile: None,
+            records: PathBuf::from(RECORDS),
             raw_cut_off: None,
             provenance: provenance::read(folder, &suite.name).map_err(PageError::Declaration)?,
         })
@@ -61,6 +67,12 @@ impl<'a> Page<'a> {
     #[must_use]
     pub fn with_profile(self, profile: Option<Profile>) -> Self {
         Self { profile, ..self }
+    }
+
+    /// Says in which folder the suites' records are, of which one may be that of a host.
+    #[must_use]
+    pub fn with_records(self, records: &Path) -> Self {
+        Self { records: shown_records(records, &self.record.facts.suite), ..self }
     }
 
     /// Adds the verdicts on the document's claims.
@@ -108,6 +120,16 @@ impl<'a> Page<'a> {
             None if column == REQUESTS_PER_CPU_SECOND.name => Some((rate_per_cpu(row)?, None)),
             None => None,
         }
+    }
+}
+
+/// The folder in which the suite's record is, as pages name it: `records`, or that of a host there.
+pub(super) fn shown_records(records: &Path, suite: &str) -> PathBuf {
+    let folder = suite_folder(records, suite);
+    let host = folder.parent().and_then(|host| host.strip_prefix(records).ok());
+    match host.filter(|host| *host != Path::new("")) {
+        Some(host) => Path::new(RECORDS).join(host),
+        None => PathBuf::from(RECORDS),
     }
 }
 

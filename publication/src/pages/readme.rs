@@ -3,7 +3,7 @@
 
 use super::circumstances::circumstances;
 use super::figures::Cells;
-use super::page::Page;
+use super::page::{Page, shown_records};
 use super::quoted;
 use bookend_report::markdown::wrapped;
 use bookend_results::declaration::{DeclarationError, Source, read_text};
@@ -244,7 +244,7 @@ fn record(suite: &str, sources: ReadMeSources<'_>) -> Result<(PathBuf, Record), 
         .ok_or_else(|| ReadMeError::Unreadable(format!("{suite} has no record")))?;
     let record = Record::read(&file).map_err(unreadable)?;
     let extent = record.facts.extent;
-    Ok((file_of(Path::new("records"), suite, extent), record))
+    Ok((file_of(&shown_records(sources.records, suite), suite, extent), record))
 }
 
 fn unreadable(error: impl ToString) -> ReadMeError {

@@ -15,10 +15,9 @@ use bookend_report::profile::notes as profile_notes;
 use bookend_report::profile::{estimates, split_table};
 use bookend_report::run::Report;
 use bookend_results::profile::Profile;
-use bookend_results::record::{Facts, file_of, profile_folder, raw_folder};
+use bookend_results::record::{Facts, PROFILE_FOLDER, file_of, raw_folder};
 use bookend_results::suite::{Extent, Plan};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The picture next to a page.
 pub const PICTURE_FILE: &str = "RESULTS.svg";
@@ -87,7 +86,7 @@ fn sentences(page: &Page<'_>, cells: &Cells<'_>) -> String {
 /// What the page is made of, and how far it can be trusted.
 fn origin(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
-    let record = file_of(Path::new("records"), &facts.suite, facts.extent);
+    let record = file_of(&page.records, &facts.suite, facts.extent);
     let quick = match facts.extent {
         Extent::Quick => page.presentation.quick.trim(),
         Extent::Full => "",
@@ -176,7 +175,7 @@ fn where_time_goes(page: &Page<'_>, cells: &Cells<'_>) -> String {
 
 /// Samples by layer, and the ratio of costs that follows from work which all subjects do alike.
 fn own_profile(page: &Page<'_>, cells: &Cells<'_>, profile: &Profile) -> String {
-    let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
+    let folder = page.records.join(&page.record.facts.suite).join(PROFILE_FOLDER);
     let mut compared = profile.clone();
     compared.cells.retain(|one| {
         let cell = cells.find_with(&one.subject, one.case, Some(&one.instrument));
@@ -185,7 +184,7 @@ fn own_profile(page: &Page<'_>, cells: &Cells<'_>, profile: &Profile) -> String 
     let lines = [estimates(&compared), profile_notes(profile)].concat();
     let table = format!("{}\n{}", split_table(profile), markdown::lines(&lines));
     format!(
-        "Percent of the samples of [a separate pass]({}), from which no figure above is.\n\n{}",
+        "Percent of the samples of [a separate pass](../../{}), from which no figure above is.\n\n{}",
         folder.display(),
         fenced(&table)
     )
@@ -210,8 +209,8 @@ fn environment(page: &Page<'_>) -> String {
         let both = fenced(&format!("published  {published}\nhere       {here}"));
         format!("{what}:\n\n{both}")
     }));
-    parts.extend(page.raw_cut_off.as_ref().map(|cut_off| raw_output(facts, cut_off)));
-    let record = file_of(Path::new("records"), &facts.suite, facts.extent);
+    parts.extend(page.raw_cut_off.as_ref().map(|cut_off| raw_output(page, cut_off)));
+    let record = file_of(&page.records, &facts.suite, facts.extent);
     let report = format!("bookend report --record {} --format text", record.display());
     let commands = fenced(&format!("{}\n{report}", facts.command));
     parts
@@ -220,8 +219,9 @@ fn environment(page: &Page<'_>) -> String {
 }
 
 /// Where what instruments of others printed is, and what of it was cut.
-fn raw_output(facts: &Facts, cut_off: &[String]) -> String {
-    let folder = raw_folder(Path::new("records"), &facts.suite, facts.extent);
+fn raw_output(page: &Page<'_>, cut_off: &[String]) -> String {
+    let facts = &page.record.facts;
+    let folder = raw_folder(&page.records, &facts.suite, facts.extent);
     let folder = folder.display();
     let cut_off: Vec<String> = cut_off.iter().map(|name| format!("`{name}`")).collect();
     let said = match cut_off.as_slice() {

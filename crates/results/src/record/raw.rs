@@ -1,6 +1,7 @@
 //! What foreign instruments printed, kept next to a record: a file a cell.
 
 use super::paths::without_folders;
+use super::suite_folder;
 use crate::raw_output::RawOutput;
 use crate::suite::Extent;
 use std::fs::File;
@@ -13,7 +14,7 @@ pub fn raw_folder(records: &Path, suite: &str, extent: Extent) -> PathBuf {
         Extent::Full => "raw",
         Extent::Quick => "raw-quick",
     };
-    records.join(suite).join(name)
+    suite_folder(records, suite).join(name)
 }
 
 /// The text of a file there, before it is compressed: folders of the machine are cut.
