@@ -64,11 +64,11 @@ impl fmt::Display for Origin {
 
 impl ReleaseRun {
     /// The run whose records are in the folder `into` of `records`. A suite takes what its newest
-    /// record says and `besides` of its name, and is in the first sitting that has room for it.
+    /// record says, or its windows where it has none, and `besides` of its name; it is in the first
+    /// sitting that has room for it.
     ///
     /// # Errors
-    /// A suite cannot be read, has no record that tells its time, is longer than a sitting, or was
-    /// recorded with another origin.
+    /// A suite cannot be planned, is longer than a sitting, or was recorded with another origin.
     pub fn plan(
         origin: Origin,
         suites: &[Suite],
@@ -81,9 +81,13 @@ impl ReleaseRun {
         for suite in suites {
             let name = suite.name.clone();
             let besides = besides.iter().filter(|(other, _)| *other == name);
-            let besides = besides.map(|(_, time)| *time).sum();
+            let besides: Duration = besides.map(|(_, time)| *time).sum();
             planned.push(match recorded(into, &name, &origin)? {
-                Some(time) => ReleaseSuite { name, time, state: State::Recorded },
+                Some(took) => ReleaseSuite {
+                    name,
+                    time: took.saturating_add(besides),
+                    state: State::Recorded,
+                },
                 None => {
                     let time = expected(suite, records)?.saturating_add(besides);
                     let number = in_a_sitting(&mut sittings, time, sitting).ok_or_else(|| {

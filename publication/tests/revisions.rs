@@ -38,9 +38,12 @@ fn root() -> PathBuf {
     PathBuf::from(ROOT)
 }
 
-/// Every committed record, those of suites that were run again too.
+/// Every committed record: of every host, and those of suites that were run again too.
 fn records(records: &Path) -> Vec<(String, Facts)> {
-    let folders = [records.to_owned(), records.join("repeated")];
+    let hosts = fs::read_dir(records).into_iter().flatten();
+    let hosts = hosts.map(|host| host.expect("readable").path());
+    let hosts = hosts.flat_map(|host| [host.clone(), host.join("repeated")]);
+    let folders: Vec<PathBuf> = [records.to_owned()].into_iter().chain(hosts).collect();
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
     let mut found = Vec::new();
     for folder in entries.map(|entry| entry.expect("readable").path()) {
