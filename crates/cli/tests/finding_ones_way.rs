@@ -102,7 +102,7 @@ fn the_suites_of_the_repository_have_a_question_and_a_time_each() {
         let after = list.split(&format!("  {suite}\n")).nth(1).expect("listed");
         after.lines().nth(1).expect("a time").trim().to_owned()
     };
-    // One record is of this plan, one of other cells or windows, and some plans have none.
+    // The full records are of these plans, the quick one of instruments is not, drivers has none.
     assert!(time("drivers").starts_with("took 9 min, --quick at least "), "{list}");
     assert_eq!(time("instruments"), "took 5 min, --quick about 63 s by its record", "{list}");
     assert!(list.contains("\"At least\"\nis by windows alone"), "{list}");
