@@ -46,10 +46,12 @@ def shares_of(evaluation, record):
 
 def shows(text, share):
     """Neither none nor all is printed of a share that is not."""
-    if text.startswith("<"):
+    if text == "<0.1 %":
         return 0 < share < 0.0005
-    if text.startswith(">"):
+    if text == ">99.9 %":
         return 0.9995 <= share < 1
+    if text[0] in "<>":
+        return False
     return Figure.parse(text).shows(share)
 
 

@@ -55,6 +55,7 @@ def of_round(metric, row):
         "memory_mean": lambda: window["memory_mean_bytes"],
         "memory_peak": lambda: window["memory_peak_bytes"],
         "threads": lambda: window["threads"],
+        "thread_imbalance": lambda: window.get("thread_imbalance"),
         "requests_per_read": lambda: window["requests_per_read"],
         "requests_per_write": lambda: window["requests_per_write"],
         "in_flight_share": lambda: ok / seconds * decoded(window).mean() / 1e9 / streams(row),

@@ -108,8 +108,10 @@ class Measured:
         for row in rows:
             if row["outcome"]["outcome"] != "measured":
                 raise Missing(row["outcome"].get("error") or row["outcome"].get("reason", ""))
-            if metrics.is_lower_bound(metric, row):
-                raise Missing("a lower bound")
+        bounds = sum(metrics.is_lower_bound(metric, row) for row in rows)
+        if bounds:
+            raise Missing(f"a lower bound in {bounds} of {len(rows)} rounds")
+        for row in rows:
             figure = metrics.of_round(metric, row)
             if figure is None:
                 raise Missing("not in every round")

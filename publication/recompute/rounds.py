@@ -59,7 +59,7 @@ class Record:
         return []
 
     def shares_of(self, name, case):
-        """The line of split.csv of a cell."""
+        """The line of split.csv of a cell, with its functions."""
         own = [r for r in self.profile if (r["subject"], r["case"]) == (name.subject, case)]
         only = own[0]["instrument"] if len(own) == 1 else OUR_GENERATOR
         return next((r for r in own if r["instrument"] == (name.instrument or only)), None)
@@ -72,7 +72,7 @@ def read(folder, suite, extent="full"):
         file = suite_folder(Path(folder), suite) / name
         if file.is_file():
             facts, *rows = (json.loads(line) for line in text_of(file).splitlines())
-            return Record(facts, rows, profile_of(file.parent / "profile" / "split.csv"))
+            return Record(facts, rows, profile_of(file.parent / "profile"))
     return None
 
 
@@ -89,11 +89,20 @@ def repeated_folder(folder, suite):
     return suite_folder(folder, suite).parent / "repeated"
 
 
-def profile_of(file):
-    if not file.is_file():
+def profile_of(folder):
+    """The lines of split.csv, with the shares of the functions that profile.json names."""
+    if not (folder / "split.csv").is_file():
         return []
-    with file.open() as lines:
-        return list(csv.DictReader(lines))
+    with (folder / "split.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    cells = json.loads((folder / "profile.json").read_text())["cells"]
+    for row in rows:
+        own = ("subject", "case", "instrument")
+        cell = next(one for one in cells if all(one[key] == row[key] for key in own))
+        split = cell["outcome"].get("split", {})
+        for name, samples in split.get("functions", {}).items():
+            row[name] = samples / split["samples"]
+    return rows
 
 
 def text_of(file):

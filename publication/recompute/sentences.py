@@ -27,6 +27,10 @@ MISSING = re.compile(
     rf"no figure of one run ({PLACE})|no (?:record|profile) of +at ({CASE})"
     rf"|at ({CASE})(?=: failed|: missing|: not | was recorded with)"
 )
+LOWER_BOUND = re.compile(
+    rf"at ({CASE}) is (a lower bound in \d+ of \d+ rounds): calls in flight at the end of the window "
+    r"could move it"
+)
 MORE = re.compile(r", and (\d+) more")
 MARKS_OF_AUDIT = "counts of rounds with marks of the audit"
 
@@ -62,6 +66,7 @@ class Sentence:
             (LIMIT, self.limit),
             (DIED, self.died),
             (MISSING, self.missing),
+            (LOWER_BOUND, self.lower_bound),
             (ITSELF, self.itself),
             (MARKED, self.marked),
             (ROUNDS_NEEDED, self.rounds_needed),
@@ -219,6 +224,10 @@ class Sentence:
         case = next(filter(None, cases), None)
         missing = self.evaluation.missing + self.evaluation.died if self.evaluation else []
         return any(one.endswith(run) if run else one.startswith(f"{case}: ") for one in missing)
+
+    def lower_bound(self, match):
+        self.findings.figures += 2
+        return ": ".join(match.groups()) in (self.evaluation.missing if self.evaluation else [])
 
     def more(self, match):
         own = self.evaluation

@@ -7,6 +7,7 @@
 //! the document itself, and a [model] predicts some of its runs. [`JudgedSuites::markdown`] is
 //! docs/measure/claims.md.
 
+mod agreement;
 mod answer;
 mod audit_page;
 mod beside;
@@ -32,6 +33,7 @@ mod probed;
 mod probed_page;
 mod quantity;
 mod repeated_page;
+mod repeated_ratios;
 mod series;
 mod shown;
 mod statement;

@@ -118,7 +118,7 @@ fn the_table_is_narrow_and_what_was_divided_by_what_is_folded_away() {
     let record = Some(recorded(&NEAR_TEN));
     let suite = JudgedSuite::new("invented", claims, printed([1000.0, 100.0]), record);
     let reasons = suite.reasons();
-    let suites = JudgedSuites { suites: vec![suite] };
+    let suites = JudgedSuites { suites: vec![suite], ..JudgedSuites::default() };
     let (table, page) = (suites.expectations(), suites.reasons_page());
     assert!(table.lines().any(|line| line == "| ten times | 10 | 10 replicated | - |"), "{table}");
     let quotient = "rust-pajamax over rust-tonic: 10 (9.80 to 10.2) at C=1 S=100";

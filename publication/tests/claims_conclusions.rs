@@ -239,7 +239,7 @@ fn two_runs_that_disagree_stand_as_two_and_are_counted_as_neither() {
     let judged = |again: &[f64]| {
         let again = Box::new(suite_of(&text, recorded(again)));
         let suite = JudgedSuite { again: Some(again), ..suite_of(&text, recorded(&NEAR_TEN)) };
-        JudgedSuites { suites: vec![suite] }
+        JudgedSuites { suites: vec![suite], ..JudgedSuites::default() }
     };
     let page = |again: &[f64]| judged(again).markdown();
     let has = |page: &str, row: &str| assert!(page.lines().any(|line| line == row), "{page}");

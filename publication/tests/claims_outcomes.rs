@@ -176,7 +176,7 @@ fn the_two_questions_are_asked_of_different_subjects() {
     let is_it_so = only.is_it_so.as_ref().expect("asked");
     assert_eq!(only.outcome(), ClaimOutcome::Replicated, "{}", only.replicates.why);
     assert_eq!(is_it_so.outcome, ClaimOutcome::MoreThanClaimed, "{}", is_it_so.why);
-    let page = JudgedSuites { suites: vec![suite.clone()] }.markdown();
+    let page = JudgedSuites { suites: vec![suite.clone()], ..JudgedSuites::default() }.markdown();
     let row = "| ten times | 10 | 9.50 replicated | 20 more |";
     assert!(page.lines().any(|line| line == row), "{page}");
     assert!(
@@ -225,7 +225,7 @@ fn a_note_is_no_claim_and_stands_on_the_page_of_the_audit() {
         .replace(&DOCUMENT.replace("expectations = true\n", ""), "");
     let suite = suite_of(&format!("{claim}{note}"), recorded(&NEAR_TEN));
     assert_eq!(suite.judgements().len(), 1);
-    let pages = JudgedSuites { suites: vec![suite] };
+    let pages = JudgedSuites { suites: vec![suite], ..JudgedSuites::default() };
     assert!(!pages.markdown().contains("noticed besides"));
     let audit = pages.audit_page();
     assert!(
@@ -247,7 +247,11 @@ fn a_stand_in_is_named_at_each_claim_about_it() {
 fn an_earlier_verdict_is_told_with_what_became_of_it() {
     let earlier = "earlier = { verdict = \"did not hold\", why = \"Wrong of us.\" }";
     let text = published(&format!("{MEASURE}\nsays = \"more\"\n{earlier}"));
-    let page = JudgedSuites { suites: vec![suite_of(&text, recorded(&NEAR_TEN))] }.changes_page();
+    let page = JudgedSuites {
+        suites: vec![suite_of(&text, recorded(&NEAR_TEN))],
+        ..JudgedSuites::default()
+    }
+    .changes_page();
     assert!(page.contains("- **ten-times**: did not hold; now replicated. Wrong of us."), "{page}");
 }
 

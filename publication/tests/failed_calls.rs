@@ -80,7 +80,10 @@ fn every_outcome_says_it() {
 fn no_page_of_claims_hides_them() {
     let finding = "finding = { text = \"It is {same} times.\", if = [\
                    { figure = \"table\", at_least = 1.0 }, { figure = \"same\", at_least = 1.0 }] }";
-    let suites = JudgedSuites { suites: vec![judged(&format!("{TEN}\n{finding}"), [264, 5])] };
+    let suites = JudgedSuites {
+        suites: vec![judged(&format!("{TEN}\n{finding}"), [264, 5])],
+        run_twice: vec![],
+    };
     let page = suites.markdown() + &suites.reasons_page();
     for part in [
         "- It is 10 times. But 26.4 % of rust-pajamax's calls failed at C=1 S=100.",
@@ -106,7 +109,7 @@ fn no_page_of_claims_hides_them() {
     assert!(claims.contains("0.5 % of rust-tonic"), "{claims}");
     let again = judged("says = \"factor\"\nprinted = 20.0", [264, 5]);
     let first = JudgedSuite { again: Some(Box::new(again)), ..judged(TEN, [264, 5]) };
-    let repeated = JudgedSuites { suites: vec![first] }.repeated_page();
+    let repeated = JudgedSuites { suites: vec![first], ..JudgedSuites::default() }.repeated_page();
     assert!(repeated.contains("replicated, while 26.4 %"), "{repeated}");
 }
 
@@ -161,7 +164,7 @@ fn no_page_of_a_suite_hides_them() {
 #[test]
 fn the_front_page_of_a_site_does_not_hide_them() {
     let records = vec![failing_run("helloworld-profile")];
-    let judged = JudgedSuites { suites: vec![] };
+    let judged = JudgedSuites { suites: vec![], ..JudgedSuites::default() };
     let site = ResultSite { records, judged, since: BTreeMap::new(), raw: BTreeMap::new() };
     let files = site.files();
     let front = &files[0].1;

@@ -161,7 +161,7 @@ fn a_site_ranks_nobody_with_rows_of_another_run() {
     let front = |record: Record| {
         let site = ResultSite {
             records: vec![record],
-            judged: JudgedSuites { suites: vec![] },
+            judged: JudgedSuites { suites: vec![], ..JudgedSuites::default() },
             since: BTreeMap::from([(
                 "clients-of-servers".to_owned(),
                 "recorded on a <day>".to_owned(),

@@ -5,6 +5,7 @@ use bookend_publication::claims::JudgedSuites;
 use bookend_publication::pages::{ReadMe, ReadMeSources, circumstances};
 use bookend_results::record::{Record, file_of};
 use bookend_results::suite::Extent;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +46,7 @@ fn a_part_that_somebody_edited_is_found_and_made_again() {
     assert_eq!(run(&[]), Some(0));
     let made = is();
     assert!(
-        made.contains("\n| [Generators](suites/instruments/RESULTS.md) | Found 6.93k (5.77k"),
+        made.contains("\n| [Generators](suites/instruments/RESULTS.md) | Found 12.6k (12.5k"),
         "{made}"
     );
     assert!(made.starts_with("# T\n\n") && made.ends_with("\n\nEnd.\n"), "{made}");
@@ -104,11 +105,16 @@ fn every_published_benchmark_is_in_the_readme() {
 }
 
 fn filled(parts: &str) -> Result<String, String> {
+    filled_of("records", parts)
+}
+
+/// The part of a page that is made of the records in this folder.
+fn filled_of(records: &str, parts: &str) -> Result<String, String> {
     let home = tempfile::tempdir().expect("a folder");
     let file = home.path().join("readme.toml");
     fs::write(&file, parts).expect("written");
     let parts = ReadMe::read(&file).map_err(|error| error.to_string())?;
-    let (suites, records) = (root().join("suites"), root().join("records"));
+    let (suites, records) = (root().join("suites"), root().join(records));
     let sources = ReadMeSources { suites: &suites, records: &records };
     let page = "<!-- made by publication readme: a -->\n<!-- end of what is made -->\n";
     parts.filled(page, sources).map_err(|error| error.to_string())
@@ -125,13 +131,13 @@ fn a_sentence_without_its_figures_is_refused() {
     let page = filled(&part("pajamax-tonic", "It is {thousand} times.")).expect("a page");
     // What failed stands in the same breath.
     assert!(
-        page.contains("It is 9.30 (8.45 to 10.2; 26.6 % of the calls failed) times."),
+        page.contains("It is 13.6 (12.2 to 15.0; 27.7 % of the calls failed) times."),
         "{page}"
     );
     let unknown = filled(&part("pajamax-tonic", "It is {x} times.")).expect_err("refused");
     assert_eq!(unknown, "pajamax-tonic has no figure `x`");
     let of_two = part("clients-of-servers", "Of {ours_load} and {tonic_load}.");
-    let of_two = filled(&of_two).expect_err("refused");
+    let of_two = filled_of("records/history", &of_two).expect_err("refused");
     assert!(
         of_two.starts_with("clients-of-servers has no finding: its figures are of"),
         "{of_two}"
@@ -152,7 +158,7 @@ fn a_table_without_one_of_its_figures_is_refused() {
     };
     let page = filled(&table("rust-tonic")).expect("a page");
     assert!(
-        page.contains("| CPU time per call | many |\n|---|---:|\n| tonic 0.14.9 | 10.3 µs |\n")
+        page.contains("| CPU time per call | many |\n|---|---:|\n| tonic 0.14.9 | 11.3 µs |\n")
     );
     let missing = filled(&table("rust-toinc")).expect_err("refused");
     assert_eq!(missing, "pajamax-tonic has no figure `rust-toinc`");
@@ -176,14 +182,38 @@ fn who_cites_a_record_says_its_day_its_extent_and_its_machine() {
     for page in ["docs/measure/performance.md", "docs/measure/methodology.md"] {
         let text = fs::read_to_string(root().join(page)).expect("readable");
         for (name, behind) in cited(&text) {
-            let records = root().join("records");
-            let files = [Extent::Full, Extent::Quick].map(|one| file_of(&records, &name, one));
-            let file = files.into_iter().find(|file| file.is_file()).expect("a record");
-            let record = Record::read(&file).expect("readable");
-            let expected = format!(" ({})", circumstances(&record));
+            let expected = format!(" ({})", circumstances(&recorded(&name)));
             assert!(behind.starts_with(&expected), "{page}: {name} is cited without{expected}");
             count += 1;
         }
     }
     assert!(count > 3, "{count}");
+}
+
+/// The record that pages quote of a suite.
+fn recorded(suite: &str) -> Record {
+    let records = root().join("records");
+    let files = [Extent::Full, Extent::Quick].map(|one| file_of(&records, suite, one));
+    let file = files.into_iter().find(|file| file.is_file()).expect("a record");
+    Record::read(&file).expect("readable")
+}
+
+#[test]
+fn no_page_has_figures_of_two_machines() {
+    for page in ["README.md", "docs/measure/claims.md", "records/pages/expectations.md"] {
+        let text = fs::read_to_string(root().join(page)).expect("readable");
+        let links = text.split("suites/").skip(1).filter_map(|rest| rest.split(['/', ')']).next());
+        let suites: BTreeSet<&str> =
+            links.filter(|name| name.starts_with(char::is_alphabetic)).collect();
+        assert!(!suites.is_empty(), "{page} is about suites");
+        let machines: BTreeSet<String> = suites
+            .iter()
+            .map(|suite| recorded(suite).facts.machine)
+            .map(|one| {
+                let cpu_id = one.hardware.map(|hardware| hardware.cpu_id);
+                format!("{}, {} CPUs, {}, {cpu_id:?}", one.cpu_model, one.cpus, one.kernel)
+            })
+            .collect();
+        assert_eq!(machines.len(), 1, "{page}: {suites:?} are of {machines:#?}");
+    }
 }

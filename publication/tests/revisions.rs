@@ -14,21 +14,21 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Records made before revisions were kept: the folder, the extent, and when the run began, so that
 /// another run in their place has to be of a revision. It can only shrink.
 const MADE_BEFORE: [(&str, Extent, i64); 15] = [
-    ("clients-of-servers", Extent::Full, 1_795_569_589_873),
-    ("drivers-load", Extent::Full, 1_795_339_343_362),
-    ("drivers", Extent::Full, 1_795_642_381_816),
-    ("grpc-thrift-go-equal", Extent::Full, 1_795_319_346_377),
-    ("grpc-thrift-go", Extent::Full, 1_795_386_687_458),
-    ("helloworld-profile", Extent::Full, 1_795_389_870_656),
-    ("instruments", Extent::Quick, 1_795_343_840_141),
-    ("java-executors-bookend-backend", Extent::Full, 1_795_309_244_597),
-    ("java-executors", Extent::Full, 1_795_425_132_339),
-    ("pajamax-tonic", Extent::Full, 1_795_399_137_942),
-    ("python-clients", Extent::Full, 1_795_413_519_389),
-    ("repeated/helloworld-profile", Extent::Full, 1_795_483_069_581),
-    ("repeated/java-executors", Extent::Full, 1_795_492_103_596),
-    ("repeated/python-clients", Extent::Full, 1_795_480_884_762),
-    ("transports", Extent::Full, 1_795_343_949_121),
+    ("history/clients-of-servers", Extent::Full, 1_795_569_589_873),
+    ("history/drivers-load", Extent::Full, 1_795_339_343_362),
+    ("history/drivers", Extent::Full, 1_795_642_381_816),
+    ("history/grpc-thrift-go-equal", Extent::Full, 1_795_319_346_377),
+    ("history/grpc-thrift-go", Extent::Full, 1_795_386_687_458),
+    ("history/helloworld-profile", Extent::Full, 1_795_389_870_656),
+    ("history/instruments", Extent::Quick, 1_795_343_840_141),
+    ("history/java-executors-bookend-backend", Extent::Full, 1_795_309_244_597),
+    ("history/java-executors", Extent::Full, 1_795_425_132_339),
+    ("history/pajamax-tonic", Extent::Full, 1_795_399_137_942),
+    ("history/python-clients", Extent::Full, 1_795_413_519_389),
+    ("history/repeated/helloworld-profile", Extent::Full, 1_795_483_069_581),
+    ("history/repeated/java-executors", Extent::Full, 1_795_492_103_596),
+    ("history/repeated/python-clients", Extent::Full, 1_795_480_884_762),
+    ("history/transports", Extent::Full, 1_795_343_949_121),
 ];
 
 /// Nothing that began later can be on the list.
@@ -91,7 +91,8 @@ fn every_record_is_of_a_revision_or_was_made_before_revisions_were_kept() {
 #[test]
 fn a_new_record_without_a_revision_is_an_offence_and_so_is_a_list_that_is_too_long() {
     let all = records(&root().join("records"));
-    let old = all.iter().find(|(name, _)| name == "grpc-thrift-go-equal").expect("it is there");
+    let old =
+        all.iter().find(|(name, _)| name == "history/grpc-thrift-go-equal").expect("it is there");
     let listed = (old.0.as_str(), old.1.extent, old.1.started.unix_ms());
     let one = std::slice::from_ref(old);
     assert_eq!(offences(one, &[listed]), [""; 0]);

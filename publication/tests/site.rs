@@ -1,5 +1,7 @@
 //! The site of all records.
 
+use bookend_results::record::file_of;
+use bookend_results::suite::Extent;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +9,7 @@ use std::process::Command;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 fn record(suite: &str) -> PathBuf {
-    Path::new(ROOT).join("records").join(suite).join("full.jsonl.zst")
+    file_of(&Path::new(ROOT).join("records"), suite, Extent::Full)
 }
 
 #[test]
@@ -66,14 +68,16 @@ fn a_reader_learns_who_measured_when_and_on_what_and_gets_the_raw_rounds() {
     assert_eq!(made.expect("the command starts").status.code(), Some(0));
     let read = |name: &str| fs::read_to_string(site.join(name)).expect("readable");
     let front = read("index.html");
-    let who = front.find("The Bookend project measured this itself, on 2026-11-22, on its own");
+    let who = front.find("The Bookend project measured this itself, on 2026-11-28, on its own");
     let headline = front.find("class=\"answer\"").expect("a headline");
     assert!(who.expect("who measured") < headline, "it stands above the first headline");
     let beside = &front[headline..];
     let own = beside.find("the project\u{2019}s own</b>, so its authors measured themselves");
     assert!(own.expect("whose server it is") < beside.find("<table").expect("a table"));
     for page in [front, read("transports.html")] {
-        for part in ["AMD EPYC", "a virtual machine", "href=\"transports-full.jsonl.zst\""] {
+        for part in
+            ["Intel Xeon Processor", "a virtual machine", "href=\"transports-full.jsonl.zst\""]
+        {
             assert!(page.contains(part), "{part}");
         }
     }

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = r"Examples:
   bookend report
   bookend report 12 --format text
-  bookend report records/helloworld-profile/full.jsonl.zst -o page.html";
+  bookend report records/intel-xeon-processor-2-cpus/transports -o page.html";
 
 /// Arguments of `bookend report`.
 #[derive(Debug, Args)]

@@ -302,7 +302,8 @@ fn an_ending_of_no_format_is_refused_before_the_run() {
     assert!(load(&["-o", "result.md"]).contains("bookend report FILE.json -o FILE.md"));
     let line = load(&["-o", "result.csv", "--find-capacity", "p99<5ms"]);
     assert!(line.contains("--find-capacity is printed as a summary or as JSON"), "{line}");
-    let line = refused(&["report", "records/java-executors", "-o", "x.pdf"]);
+    let line =
+        refused(&["report", "records/intel-xeon-processor-2-cpus/java-executors", "-o", "x.pdf"]);
     assert!(line.contains("x.pdf: no format here has the ending .pdf: there is .html"), "{line}");
 }
 
@@ -337,7 +338,12 @@ fn a_folder_that_is_not_there_is_said_with_its_flag() {
     let line = refused(&["list", "--suites", "absent"]);
     let said = "cannot read absent: no such file or folder; say where with --suites DIR";
     assert!(line.contains(said), "{line}");
-    let line = refused(&["report", "records/java-executors", "-o", "absent/x.md"]);
+    let line = refused(&[
+        "report",
+        "records/intel-xeon-processor-2-cpus/java-executors",
+        "-o",
+        "absent/x.md",
+    ]);
     assert!(line.contains("cannot write absent/x.md: its folder: no such file"), "{line}");
 }
 

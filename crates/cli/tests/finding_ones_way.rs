@@ -103,7 +103,7 @@ fn the_suites_of_the_repository_have_a_question_and_a_time_each() {
         after.lines().nth(1).expect("a time").trim().to_owned()
     };
     // The full records are of these plans, the quick one of instruments is not, drivers has none.
-    assert!(time("drivers").starts_with("took 9 min, --quick at least "), "{list}");
+    assert!(time("drivers").starts_with("took 8 min, --quick at least "), "{list}");
     assert_eq!(time("instruments"), "took 5 min, --quick about 63 s by its record", "{list}");
     assert!(list.contains("\"At least\"\nis by windows alone"), "{list}");
 }

@@ -3,7 +3,7 @@
 #[path = "support/served.rs"]
 mod served;
 
-use bookend_results::record::decompressed;
+use bookend_results::record::{decompressed, suite_folder};
 use served::Served;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn stdout(output: &Output) -> String {
 }
 
 fn record(suite: &str) -> String {
-    root().join("records").join(suite).join("full.jsonl.zst").display().to_string()
+    suite_folder(&root().join("records"), suite).join("full.jsonl.zst").display().to_string()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_report_is_a_page_beside_its_reader_unless_said_otherwise() {
     let page = fs::read_to_string(home.path().join("java-executors.html")).expect("a page");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
 
-    let folder = root().join("records/java-executors").display().to_string();
+    let folder = suite_folder(&root().join("records"), "java-executors").display().to_string();
     let out = home.path().join("out.md").display().to_string();
     let said = stdout(&bookend(home.path(), &["report", &folder, "-o", &out]));
     assert_eq!(said, "");
@@ -62,7 +62,7 @@ fn what_a_wrong_file_is_stands_behind_its_name() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let record = decompressed(fs::read(record("java-executors")).expect("committed"));
     let record = record.expect("whole");
-    let check = fs::read_to_string(root().join("records/check.jsonl")).expect("committed");
+    let check = fs::read_to_string(root().join("records/history/check.jsonl")).expect("committed");
     let cut = &record[..record.len() / 2];
     for (content, said) in [
         (

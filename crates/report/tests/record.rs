@@ -49,7 +49,7 @@ fn in_order_of_keys(json: &str) -> String {
 #[test]
 fn a_committed_row_is_the_same_byte_for_byte_after_it_was_read_and_written() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // Servers with a backend, clients under test, and a record that is old and has short figures.
+    // Servers with a backend, clients under test, and a record that has short figures.
     for suite in ["java-executors", "python-clients", "pajamax-tonic"] {
         let file = file_of(&root.join("records"), suite, Extent::Full);
         let text = decompressed(std::fs::read(&file).expect("readable")).expect("whole");

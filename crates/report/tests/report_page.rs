@@ -6,8 +6,9 @@ mod table_rows;
 use bookend_report::chart::Theme;
 use bookend_report::run::{ANSWER_LINES_MAX, Report};
 use bookend_results::measurement::{Outcome, Row};
-use bookend_results::record::Record;
+use bookend_results::record::{Record, file_of};
 use bookend_results::store::Run;
+use bookend_results::suite::Extent;
 use std::path::Path;
 use table_rows::{cell, row, rows, run};
 
@@ -50,7 +51,7 @@ fn hostile() -> (Run, Vec<Row>) {
 
 fn recorded(suite: &str) -> Record {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Record::read(&root.join("records").join(suite).join("full.jsonl.zst")).expect("a record")
+    Record::read(&file_of(&root.join("records"), suite, Extent::Full)).expect("a record")
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! not quite.
 
 use bookend_results::measurement::{Measurement, Outcome};
-use bookend_results::record::{Record, file_in, run_of};
+use bookend_results::record::{Record, file_of, run_of};
 use bookend_results::statistics::{lag_one_autocorrelation, paired_ratio};
 use bookend_results::suite::Extent;
 use fastrand::Rng;
@@ -19,12 +19,14 @@ const ROUNDS_MIN: usize = 8;
 type Series = Vec<(f64, f64)>;
 
 fn records() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(ROOT).join("records"))
-        .expect("records")
-        .filter_map(|folder| file_in(&folder.expect("a folder").path(), Extent::Full))
+    let (suites, records) = (Path::new(ROOT).join("suites"), Path::new(ROOT).join("records"));
+    let mut names: Vec<String> = std::fs::read_dir(suites)
+        .expect("suites")
+        .map(|suite| suite.expect("a folder").file_name().to_string_lossy().into_owned())
         .collect();
-    files.sort();
-    files
+    names.sort();
+    let files = names.iter().map(|suite| file_of(&records, suite, Extent::Full));
+    files.filter(|file| file.is_file()).collect()
 }
 
 /// What a cell did in each round.

@@ -16,20 +16,12 @@ impl JudgedSuites {
 const INTRODUCTION: &str = "\
 # Changed verdicts
 
-On 27 November 2026 we read the claims as the authors of the documents would, and judged them anew from the same
-records. Six rules changed:
-
-- A client that uses 90 % or more of its CPU in most rounds is *the limit*; its latencies, and the profile of a server
-  that it leaves idle, are not compared with printed ones.
-- A stand-in answers nothing about the system for which it stands in, in any suite.
-- Where one server dies and the other lives, a claim that favours the survivor is no longer undecided for that reason.
-- Where two runs of a suite disagree, neither is counted.
-- A claim that needs a row which is not recorded yet is undecided.
-- A sentence without its figures is not printed.
-
-This page lists each claim whose outcome changed, with the earlier outcome, the [present](../../docs/measure/claims.md)
-one and the reason. `publication claims` writes it, so the present outcome follows the records. [The version of
-23 November](../experiments/changed-verdicts-2026-11-23.md) lists the changes before that.
+On 28 November 2026 every suite was recorded anew, at one revision and on one machine, with rows that the earlier
+records lack. No rule changed. This page lists each claim whose outcome changed: the outcome by the [earlier
+records](../history), the [present](../../docs/measure/claims.md) one, and the reason. `publication claims` writes it, so
+the present outcome follows the records. What changed before is listed in the versions of [27
+November](../experiments/changed-verdicts-2026-11-27.md), when rules changed, and of [23
+November](../experiments/changed-verdicts-2026-11-23.md).
 
 ";
 

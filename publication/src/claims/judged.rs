@@ -3,6 +3,7 @@
 use super::claim::SuiteClaims;
 use super::error::ClaimsError;
 use super::printed;
+use super::repeated_ratios::SuiteRunTwice;
 use crate::audit::{Coverage, DocumentFinding, audit_document};
 use crate::document::Document;
 use bookend_results::declaration::read_text;
@@ -21,10 +22,12 @@ pub const CLAIMS_FILE: &str = "claims.toml";
 const REPEATED: &str = "repeated";
 
 /// Every published document with its claims, its tables and our record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct JudgedSuites {
     /// In the order of the suites' names.
     pub suites: Vec<JudgedSuite>,
+    /// Suites without claims that were run twice.
+    pub run_twice: Vec<SuiteRunTwice>,
 }
 
 /// One document.
@@ -59,11 +62,13 @@ impl JudgedSuites {
     /// # Errors
     /// When a file cannot be read or is invalid.
     pub fn read(suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
-        let mut names = read_folder(suites)?;
-        names.retain(|name| suites.join(name).join(CLAIMS_FILE).is_file());
+        let has_claims = |name: &String| suites.join(name).join(CLAIMS_FILE).is_file();
+        let (judged, others): (Vec<_>, Vec<_>) =
+            read_folder(suites)?.into_iter().partition(has_claims);
         let read = |name: &String| JudgedSuite::read(suites, records, name);
-        let suites = names.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { suites })
+        let suites = judged.iter().map(read).collect::<Result<_, _>>()?;
+        let run_twice = others.iter().filter_map(|name| run_twice(records, name).transpose());
+        Ok(Self { suites, run_twice: run_twice.collect::<Result<_, _>>()? })
     }
 
     /// The document of a suite.
@@ -94,8 +99,7 @@ impl JudgedSuite {
         let (record, profile) = recorded(records, suite)?;
         let judged = Self::new(suite, claims, document, record);
         let judged = Self { profile, probed, elsewhere, ..judged };
-        let repeated = suite_folder(records, suite).with_file_name(REPEATED).join(suite);
-        let (record, profile) = recorded_in(&repeated, records)?;
+        let (record, profile) = recorded_in(&repeated(records, suite), records)?;
         let again =
             record.map(|record| Box::new(Self { record: Some(record), profile, ..judged.clone() }));
         Ok(Self { again, ..judged })
@@ -134,6 +138,20 @@ impl JudgedSuite {
             }
         }
     }
+}
+
+/// The records of both runs of a suite. `None`: it was not run twice.
+fn run_twice(records: &Path, suite: &str) -> Result<Option<SuiteRunTwice>, ClaimsError> {
+    let (Some(again), _) = recorded_in(&repeated(records, suite), records)? else {
+        return Ok(None);
+    };
+    let (first, _) = recorded(records, suite)?;
+    Ok(first.map(|first| SuiteRunTwice { suite: suite.to_owned(), first, again }))
+}
+
+/// Where a second run of a suite is kept.
+fn repeated(records: &Path, suite: &str) -> PathBuf {
+    suite_folder(records, suite).with_file_name(REPEATED).join(suite)
 }
 
 /// A suite's full record and its profile, if they are there.

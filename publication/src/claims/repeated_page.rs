@@ -1,38 +1,12 @@
 //! records/pages/repeated.md: suites that were run a second time, and whether the outcomes are the
 //! same.
 
+use super::agreement::{Agreement, begun};
 use super::claim::JudgedBy;
 use super::judged::{JudgedSuite, JudgedSuites};
-use super::outcome::ClaimOutcome;
+use super::repeated_ratios::SuiteRunTwice;
 use super::verdict::{Answer, Judgement};
 use bookend_report::markdown::{table, wrapped};
-use bookend_results::record::Record;
-
-/// How the answers of two runs stand to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Agreement {
-    Same,
-    /// One of the runs left it open.
-    OpenInOne,
-    /// What was claimed, and in the other run more than that.
-    MoreInOne,
-    Opposite,
-}
-
-impl Agreement {
-    const ALL: [Self; 4] = [Self::Same, Self::OpenInOne, Self::MoreInOne, Self::Opposite];
-
-    fn of(first: ClaimOutcome, again: ClaimOutcome) -> Self {
-        let are_for_it =
-            |outcome| matches!(outcome, ClaimOutcome::Replicated | ClaimOutcome::MoreThanClaimed);
-        match (first, again) {
-            _ if first == again => Self::Same,
-            (ClaimOutcome::Undecided, _) | (_, ClaimOutcome::Undecided) => Self::OpenInOne,
-            _ if are_for_it(first) && are_for_it(again) => Self::MoreInOne,
-            _ => Self::Opposite,
-        }
-    }
-}
 
 impl JudgedSuites {
     /// records/pages/repeated.md: the outcomes here next to those of other runs of some of these
@@ -51,7 +25,10 @@ impl JudgedSuites {
             "opposite",
         ];
         let rows = pairs.iter().map(|(first, again)| row(first, again));
-        let sections: String = pairs.iter().map(|(first, again)| section(first, again)).collect();
+        let rows = rows.chain(self.run_twice.iter().map(SuiteRunTwice::row));
+        let sections = pairs.iter().map(|(first, again)| section(first, again));
+        let sections: String =
+            sections.chain(self.run_twice.iter().map(SuiteRunTwice::section)).collect();
         [INTRODUCTION, &table(&headings, 3, rows), &sections].concat()
     }
 }
@@ -63,8 +40,10 @@ Does a second run give the same outcomes? These suites were run again on the sam
 commands that their pages print, and judged by the same rules. *Answers* counts those that our figures decided
 in at least one of the runs: claims that a document's own table refutes, or that cannot be compared, have the same
 outcome whoever measures. An interval covers the noise between the rounds of one run, not the differences between two
-days on a shared machine, so an outcome near a bound may change; the figures show how near. `publication claims`
-writes this page from `records/repeated`, and a test fails when they give another one.
+days on a shared machine, so an outcome near a bound may change; the figures show how near. Of a suite without claims
+each ratio of requests per CPU-second to those of the baseline, or of the first instrument, is an answer: above 1, below
+1, or undecided. `publication claims` writes this page from the folder `repeated` next to the records, and a test fails
+when they give another one.
 
 ";
 
@@ -126,31 +105,5 @@ fn in_words(answer: &Answer) -> String {
     match answer.figures.as_str() {
         "" => answer.verdict(),
         figures => format!("{}, {figures}", answer.verdict()),
-    }
-}
-
-/// The day on which a run began.
-fn begun(record: &Record) -> String {
-    let text = record.facts.started.to_string();
-    text.split('T').next().unwrap_or_default().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn outcomes_that_support_a_claim_are_not_opposite() {
-        use ClaimOutcome::{DidNotReplicate, MoreThanClaimed, Replicated, Undecided};
-        for (first, again, expected) in [
-            (Replicated, Replicated, Agreement::Same),
-            (Replicated, Undecided, Agreement::OpenInOne),
-            (Undecided, DidNotReplicate, Agreement::OpenInOne),
-            (MoreThanClaimed, Replicated, Agreement::MoreInOne),
-            (MoreThanClaimed, DidNotReplicate, Agreement::Opposite),
-        ] {
-            assert_eq!(Agreement::of(first, again), expected);
-            assert_eq!(Agreement::of(again, first), expected);
-        }
     }
 }

@@ -183,11 +183,11 @@ fn own_profile(page: &Page<'_>, cells: &Cells<'_>, profile: &Profile) -> String 
     });
     let lines = [estimates(&compared), profile_notes(profile)].concat();
     let table = format!("{}\n{}", split_table(profile), markdown::lines(&lines));
-    format!(
-        "Percent of the samples of [a separate pass](../../{}), from which no figure above is.\n\n{}",
-        folder.display(),
-        fenced(&table)
-    )
+    let introduction = format!(
+        "Percent of the samples of [a separate pass](../../{}), from which no figure above is.",
+        folder.display()
+    );
+    format!("{}\n{}", wrapped(&introduction, ""), fenced(&table))
 }
 
 /// Machines and parameters of both, what else was kept, and the command that repeats the run.
@@ -231,8 +231,7 @@ fn raw_output(page: &Page<'_>, cut_off: &[String]) -> String {
             format!(" Of these {} were cut off at 64 KiB: their ends are missing.", all.join(", "))
         }
     };
-    let text =
-        format!("The output of other load generators is in [{folder}](../../{folder}).{said}");
+    let text = format!("The output of other load generators is in [raw](../../{folder}).{said}");
     wrapped(&text, "")
 }
 

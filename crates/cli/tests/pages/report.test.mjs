@@ -13,7 +13,7 @@ before(async () => {
   bench = await workbench();
   for (const suite of ["pajamax-tonic", "grpc-thrift-go", "java-executors"]) {
     reports[suite] = join(bench.folder, `${suite}.html`);
-    bench.bookend(["report", `records/${suite}`, "-o", reports[suite]]);
+    bench.bookend(["report", `records/intel-xeon-processor-2-cpus/${suite}`, "-o", reports[suite]]);
   }
 });
 
