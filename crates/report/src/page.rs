@@ -14,7 +14,7 @@ const SECTIONS: [&str; 6] = ["Pictures", "Tables", "Method", "Machine", "Version
 const OPEN_PICTURES: usize = 3;
 
 /// How many rows of a table are open: three screens.
-const OPEN_ROWS: usize = 100;
+const OPEN_ROWS: usize = 60;
 
 /// The page: its body under its title.
 pub(super) fn titled(title: &str, body: &Markup) -> HtmlPage {

@@ -411,11 +411,17 @@ fn dots(canvas: &mut Canvas, place: &Place, points: &[&LinePoint], series: usize
     }
 }
 
+/// In tenths of a unit. After the first, each point is a step from the one before: it is shorter.
 fn path_through(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let tenths = |value: f64| (value * 10.0).round();
     let mut path = String::new();
-    for (x, y) in points {
-        let letter = if path.is_empty() { 'M' } else { 'L' };
-        path += &format!("{letter}{x:.1} {y:.1}");
+    let mut last = None;
+    for (x, y) in points.map(|(x, y)| (tenths(x), tenths(y))) {
+        let (letter, (from_x, from_y)) = last.map_or(('M', (0.0, 0.0)), |last| ('l', last));
+        let (step_x, step_y) = ((x - from_x) / 10.0, (y - from_y) / 10.0);
+        let between = if step_y < 0.0 { "" } else { " " };
+        path += &format!("{letter}{step_x}{between}{step_y}");
+        last = Some((x, y));
     }
     path
 }
@@ -537,6 +543,32 @@ mod tests {
         assert!(!chart.svg(Theme::Light).contains(area), "no words, no area");
     }
 
+    /// Where a path of steps comes to; of another path, where it begins.
+    fn places_of(path: &str) -> Vec<(f64, f64)> {
+        let mut steps = path.split(['l', 'h', 'H', 'V', 'L', 'Z']);
+        let lengths = |step: &str| {
+            let (x, y) = step.split_at(1 + step[1..].find([' ', '-']).expect("two numbers"));
+            [x, y].map(|text| text.trim().parse::<f64>().expect("a number"))
+        };
+        let [x, y] = lengths(steps.next().expect("a start"));
+        let others = steps.filter(|_| path.contains('l')).filter(|step| !step.is_empty());
+        let mut places = vec![(x, y)];
+        for [x, y] in others.map(lengths) {
+            let (from_x, from_y) = places[places.len() - 1];
+            places.push((from_x + x, from_y + y));
+        }
+        places
+    }
+
+    #[test]
+    fn a_path_is_told_in_steps_that_add_up() {
+        let points = [(1.04, 2.0), (3.0, 1.96), (3.0, 0.5), (2.96, 0.55)];
+        let path = path_through(points.into_iter());
+        assert_eq!(path, "M1 2l2 0l0-1.5l0 0.1");
+        let last = places_of(&path[1..]).pop().expect("an end");
+        assert!((last.0 - 3.0).abs() < 1e-9 && (last.1 - 0.6).abs() < 1e-9, "{last:?}");
+    }
+
     #[test]
     fn nothing_leaves_the_picture() {
         for (panels, theme) in [0, 1, 2, 3, 12]
@@ -555,6 +587,9 @@ mod tests {
             let size = svg.split('"').nth(3).expect("a size").split(' ').skip(2);
             let longest = size.filter_map(|side| side.parse().ok()).fold(0.0, f64::max);
             assert!(numbers.clone().all(|number| number <= longest), "{panels}: {svg}");
+            let paths = svg.split(" d=\"M").skip(1).filter_map(|rest| rest.split('"').next());
+            let mut places = paths.flat_map(places_of);
+            assert!(places.all(|(x, y)| x.min(y) >= 0.0 && x.max(y) <= longest), "{panels}: {svg}");
         }
     }
 }
