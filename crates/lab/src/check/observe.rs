@@ -120,7 +120,7 @@ impl Bench {
             report: read(&text)?,
             latencies_ns: if calls.listed { latencies(&text)? } else { Vec::new() },
             server_cpu_ns,
-            machine_seconds: machine.busy_seconds(&self.placement.server),
+            machine_seconds: machine.busy_seconds(&self.placement.server, accounted.window),
             disturbances: marks.iter().map(Mark::to_string).collect(),
         })
     }

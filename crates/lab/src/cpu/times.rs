@@ -74,10 +74,17 @@ impl CpuTimesDelta {
         }
     }
 
-    /// Time in which these CPUs worked, for whomever, seconds.
-    pub fn busy_seconds(&self, cpus: &[usize]) -> f64 {
-        let [user, nice, system, _, _, irq, softirq, _] = self.sum(|cpu| cpus.contains(cpu));
-        seconds(user + nice + system + irq + softirq)
+    /// Time in which these CPUs worked, for whomever, of `elapsed_seconds`.
+    ///
+    /// Most kernels ask at every tick of a clock what runs (`CONFIG_TICK_CPU_ACCOUNTING`). Where
+    /// timers wake a process, as they do at a fixed rate of calls, it runs at almost every tick or
+    /// at almost none, and its share of the ticks may be several times its time. Idle time is
+    /// measured, so that it bounds what the ticks say.
+    pub fn busy_seconds(&self, cpus: &[usize], elapsed_seconds: f64) -> f64 {
+        let [user, nice, system, idle, iowait, irq, softirq, steal] =
+            self.sum(|cpu| cpus.contains(cpu));
+        let not_idle = elapsed_seconds * cpus.len() as f64 - seconds(idle + iowait + steal);
+        seconds(user + nice + system + irq + softirq).min(not_idle)
     }
 
     /// Time that the hypervisor took from these CPUs while they had work, seconds.
@@ -142,18 +149,19 @@ cpu2 1 1 1 1 1 1 1 1 0 0
 
     #[test]
     fn one_cpu_can_be_asked_alone() {
-        assert_eq!(span().busy_seconds(&[0]), 3.2);
-        assert_eq!(span().busy_seconds(&[1]), 1.4);
+        assert_eq!(span().busy_seconds(&[0], 99.0), 3.2);
+        assert_eq!(span().busy_seconds(&[1], 99.0), 1.4);
         assert_eq!(span().steal_seconds(&[0]), 0.2);
         assert_eq!(span().steal_seconds(&[1]), 0.0);
-        assert_eq!(span().busy_seconds(&[9]), 0.0);
+        assert_eq!(span().busy_seconds(&[9], 99.0), 0.0);
+        assert!((span().busy_seconds(&[0], 1.25) - 1.0).abs() < 1e-9, "not more than was not idle");
     }
 
     #[test]
     fn spans_add_up() {
         let mut twice = span();
         twice.add(&span());
-        assert_eq!(twice.busy_seconds(&[0]), 6.4);
+        assert_eq!(twice.busy_seconds(&[0], 99.0), 6.4);
         let mut once = CpuTimesDelta::default();
         once.add(&span());
         assert_eq!(once, span());

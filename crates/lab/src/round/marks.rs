@@ -48,7 +48,7 @@ pub fn marks(
     }
     let ticks_error = TICKS_ERROR * f64::from(accounted.spans).sqrt();
     for (cpus, own) in shares(placement, accounted) {
-        let foreign = machine.busy_seconds(cpus) - own - accounted.lab;
+        let foreign = machine.busy_seconds(cpus, accounted.window) - own - accounted.lab;
         let share = foreign / accounted.window;
         if foreign > FOREIGN_LIMIT * accounted.window + ticks_error {
             marks.push(Mark::ForeignProcess { cpus: cpus.to_vec(), share });
@@ -114,6 +114,17 @@ mod tests {
     fn somebody_else_on_one_cpu_is_named_with_it() {
         let marks = marks(&machine([1000, 700], [0, 0]), &apart(), &accounted(10.0, 2.9));
         assert_eq!(texts(&marks), ["foreign process on CPU 1 (40 %)"]);
+    }
+
+    #[test]
+    fn ticks_that_contradict_the_idle_time_are_no_process() {
+        let of = |idle| {
+            let text = format!("cpu0 0 0 0 0 0 0 0 0\ncpu1 800 0 0 {idle} 0 0 0 0\n");
+            let before = CpuTimes::parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+            marks(&CpuTimes::parse(&text).since(&before), &apart(), &accounted(0.0, 2.9))
+        };
+        assert_eq!(of(690), []);
+        assert_eq!(texts(&of(300)), ["foreign process on CPU 1 (40 %)"]);
     }
 
     #[test]
