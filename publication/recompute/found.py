@@ -109,9 +109,11 @@ def quantity_of(figure, record):
 
 
 def instruments(record, subject, case):
-    """In the order in which the record has them."""
+    """The subject's own client first, then in the order in which the record has them."""
     own = (row["cell"] for row in record.rows if row["cell"]["subject"] == subject)
-    return list(dict.fromkeys(cell["instrument"] for cell in own if cell["case"] == case))
+    names = dict.fromkeys(cell["instrument"] for cell in own if cell["case"] == case)
+    family = lambda name: name.partition("/")[0]
+    return sorted(names, key=lambda name: family(name) != family(subject))
 
 
 def instrument_of(record, subject, case, wanted):

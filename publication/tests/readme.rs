@@ -148,6 +148,15 @@ fn a_sentence_without_its_figures_is_refused() {
 }
 
 #[test]
+fn a_figure_that_names_no_instrument_is_of_the_subjects_own_client() {
+    // The record has them first with our generator: 2.34.
+    let part = "[[parts]]\nname = \"a\"\n[[parts.findings]]\nsuite = \"grpc-thrift-go\"\n\
+                title = \"T\"\ntext = \"It is {long}.\"\n";
+    let page = filled(part).expect("a page");
+    assert!(page.contains("It is 1.73 (1.60 to 1.80)."), "{page}");
+}
+
+#[test]
 fn a_table_without_one_of_its_figures_is_refused() {
     let table = |subject: &str| {
         format!(

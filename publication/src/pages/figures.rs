@@ -40,17 +40,20 @@ impl<'a> Cells<'a> {
         self.table.cells.iter().find(|cell| cell.id == *id)
     }
 
-    /// The cell of a subject in a case with an instrument, or with the first that measured it.
+    /// The cell of a subject in a case with an instrument. `None`: with the subject's own client,
+    /// else with the first that measured it.
     pub(super) fn find_with(
         &self,
         subject: &str,
         case: Case,
         instrument: Option<&str>,
     ) -> Option<&Cell> {
-        self.table.cells.iter().find(|cell| {
+        let mut measured = self.table.cells.iter().filter(|cell| {
             let CellId { subject: own, case: measured, instrument: with } = &cell.id;
             own == subject && *measured == case && instrument.is_none_or(|name| name == with)
-        })
+        });
+        let own = measured.clone().find(|cell| family(&cell.id.instrument) == family(subject));
+        own.or_else(|| measured.next())
     }
 
     /// A metric of a cell, or over that of another cell round by round, with its interval.
@@ -166,4 +169,9 @@ impl CellFigures<'_> {
             self.summary.interval(&REQUESTS_PER_CPU_SECOND).filter(|_| self.has_intervals());
         (self.summary.value(&REQUESTS_PER_CPU_SECOND), interval)
     }
+}
+
+/// What a subject and its client are named for: `go-grpc` of `go-grpc/oldest-long`.
+fn family(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
 }
