@@ -9,15 +9,19 @@
 //! was due all the same; the schedule waits for nothing.
 
 mod arrivals;
+mod part;
 mod schedule;
 
 pub use arrivals::ArrivalProcess;
 pub(crate) use arrivals::Arrivals;
+pub use part::Part;
 pub use schedule::RateSchedule;
 
 /// How many bits of a call's number are the call's place among those of its worker: a worker that
 /// makes a million calls a second uses them up in twelve days.
 const INDEX_BITS: u32 = 40;
+/// How many bits of a worker's number are its place among those of its generator.
+const WORKER_BITS: u32 = 12;
 
 /// How many calls a worker may make, when, and how they are numbered.
 #[derive(Debug)]
@@ -39,11 +43,12 @@ enum Allowance {
 }
 
 impl Pace {
-    /// The pace of worker `worker`, which makes no calls yet: in an open loop where there are
-    /// arrivals, else in a closed one. No call of another worker has the number of one of its
-    /// calls.
-    pub fn new(worker: u32, arrivals: Option<Arrivals>) -> Self {
-        let next_number = u64::from(worker) << INDEX_BITS;
+    /// The pace of worker `worker` of generator `generator`, which makes no calls yet: in an open
+    /// loop where there are arrivals, else in a closed one. No call of another worker has the
+    /// number of one of its calls.
+    pub fn new(generator: u32, worker: u32, arrivals: Option<Arrivals>) -> Self {
+        let worker = u64::from(generator) << WORKER_BITS | u64::from(worker);
+        let next_number = worker << INDEX_BITS;
         Self { allowance: Allowance::Nothing, next_number, arrivals }
     }
 
@@ -158,12 +163,16 @@ mod tests {
 
     fn a_thousand_a_second() -> Pace {
         let schedule = Arc::new(RateSchedule::constant(1_000.0));
-        Pace::new(0, Some(Arrivals::new(schedule, ArrivalProcess::Even, 0, 0, 1)))
+        Pace::new(
+            0,
+            0,
+            Some(Arrivals::new(schedule, ArrivalProcess::Even, 0, Part::default(), 0, 1)),
+        )
     }
 
     #[test]
     fn by_time_calls_are_made_until_the_end_and_by_number_until_the_last() {
-        let mut pace = Pace::new(0, None);
+        let mut pace = Pace::new(0, 0, None);
         assert_eq!((pace.allowed(0), pace.has_calls_left()), (0, false));
         pace.start(0, 100);
         pace.made(5);
@@ -179,11 +188,12 @@ mod tests {
 
     #[test]
     fn numbers_of_workers_do_not_meet() {
-        let mut first = Pace::new(0, None);
+        let mut first = Pace::new(0, 0, None);
         first.advance_number(1 << 39);
-        assert!(first.next_number() < Pace::new(1, None).next_number());
+        assert!(first.next_number() < Pace::new(0, 1, None).next_number());
         assert_eq!(worker_and_index(first.next_number()), (0, 1 << 39));
-        assert_eq!(worker_and_index(Pace::new(3, None).next_number()), (3, 0));
+        assert_eq!(worker_and_index(Pace::new(0, 3, None).next_number()), (3, 0));
+        assert_eq!(worker_and_index(Pace::new(2, 3, None).next_number()), (2 * 4096 + 3, 0));
     }
 
     #[test]

@@ -3,12 +3,16 @@
 mod call;
 mod from_flags;
 pub mod pacing;
+mod part;
+mod reported;
 mod streaming;
 mod thrift_flags;
 
 pub use call::{Call, GrpcCall, ThriftRun};
+pub use reported::ReportedPlan;
 pub use streaming::Streaming;
 
+use crate::pace::Part;
 use bookend_client::targets::Targets;
 use bookend_io::tls::{Connectors, TlsAdvice};
 use bookend_io::{Driver, UringRefusal, Wait};
@@ -16,6 +20,7 @@ use bookend_wire::HeaderBlock;
 use bookend_wire::grpc::{request, timeout};
 use clap::ValueEnum;
 use pacing::{ConcurrencyStep, Loop};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -69,10 +74,15 @@ pub struct LoadPlan {
     pub calls_listed: u64,
     /// How the report describes the run.
     pub labels: ReportLabels,
+    /// Which of the generators of the run this plan is for. Connections, calls in flight and calls
+    /// are those of this generator; the schedule of an open loop is that of all.
+    pub part: Part,
+    /// Number of this generator's first connection among those of the run.
+    pub first_connection: u32,
 }
 
 /// How a report describes its run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReportLabels {
     /// `--name`
     pub name: Option<String>,
@@ -178,7 +188,8 @@ impl LoadPlan {
         let calls = calls_before(streams_before(behind))
             .zip(calls_before(streams_before(first)))
             .map(|(behind, before)| behind - before);
-        Share { first_connection: first, streams, in_flight, calls }
+        let first_connection = self.first_connection + first;
+        Share { first_connection, streams, in_flight, calls }
     }
 }
 
@@ -259,6 +270,8 @@ pub(crate) mod tests {
             calls_skipped: 0,
             calls_listed: 0,
             labels: ReportLabels::default(),
+            part: Part::default(),
+            first_connection: 0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! From what a run recorded to its report.
 
-use crate::plan::LoadPlan;
+use crate::plan::{LoadPlan, ReportedPlan};
 use crate::record::{
     ErrorCounts, Latencies, OpenLoopCalls, SetupLatencies, StreamMessages, TargetOutcome,
 };
@@ -28,6 +28,11 @@ const NANOSECONDS_A_SECOND: f64 = 1e9;
 /// The report of a run, but for its calls one by one ([`LoadOutcome::calls`]). The same outcome
 /// makes the same report, byte for byte.
 pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
+    report_of(&plan.reported(), started, outcome)
+}
+
+/// The same of what a report says of a plan.
+pub fn report_of(plan: &ReportedPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
     let latencies = outcome.latencies_to_report();
     let count = outcome.ok + outcome.errors.total();
     let mut report = LoadReport {
@@ -80,7 +85,7 @@ fn end_reason(calls: Option<u64>, cancelled: bool, count: u64) -> &'static str {
     }
 }
 
-fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
+fn extension(plan: &ReportedPlan, outcome: &LoadOutcome, count: u64) -> Extension {
     let cpu_seconds = outcome.cpu_user_seconds + outcome.cpu_system_seconds;
     Extension {
         schema_version: SCHEMA_VERSION,
@@ -107,8 +112,8 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
         targets: targets(&plan.labels.targets, outcome),
         latency_histogram: latency::encode(&outcome.latencies_to_report().histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
-        io: plan.driver.to_string(),
-        wait: plan.wait.name().to_owned(),
+        io: plan.driver.clone(),
+        wait: plan.wait.clone(),
         split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
         open_loop: outcome.open_loop.as_ref().map(|calls| open_loop(plan, calls, outcome)),
         streams: outcome.streams.as_ref().map(|messages| streams(messages, outcome, cpu_seconds)),
@@ -124,7 +129,7 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
     }
 }
 
-fn open_loop(plan: &LoadPlan, calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
+fn open_loop(plan: &ReportedPlan, calls: &OpenLoopCalls, outcome: &LoadOutcome) -> OpenLoopReport {
     let not_made =
         calls.not_made().map(|(obstacle, count)| (obstacle.to_string(), count)).collect();
     OpenLoopReport {
@@ -141,11 +146,12 @@ fn open_loop(plan: &LoadPlan, calls: &OpenLoopCalls, outcome: &LoadOutcome) -> O
 
 /// Calls that the schedule makes due in each interval: what was counted would not do, for a call
 /// that waits for room is made later. The warm-up has the rate with which the window begins.
-fn due_by_interval(plan: &LoadPlan, outcome: &LoadOutcome) -> Option<Vec<u64>> {
-    let (schedule, intervals) = (&plan.pacing.open()?.schedule, outcome.intervals.as_ref()?);
+fn due_by_interval(plan: &ReportedPlan, outcome: &LoadOutcome) -> Option<Vec<u64>> {
+    let (schedule, intervals) = (plan.schedule.as_ref()?, outcome.intervals.as_ref()?);
+    let generators = f64::from(plan.generators);
     let width_s = Duration::from_millis(intervals.interval_ms).as_secs_f64();
     let warmup_s = width_s * intervals.window_start as f64;
-    let last = plan.calls.map_or(f64::INFINITY, |calls| calls as f64);
+    let last = plan.calls.map_or(f64::INFINITY, |calls| calls as f64 * generators);
     // Since the window began; negative before it.
     let calls_until = |time_s: f64| match time_s < 0.0 {
         true => (schedule.rate_at(0.0) * time_s).ceil(),
@@ -153,7 +159,7 @@ fn due_by_interval(plan: &LoadPlan, outcome: &LoadOutcome) -> Option<Vec<u64>> {
     };
     let due = (0..intervals.counts.len()).map(|place| {
         let start_s = width_s * place as f64 - warmup_s;
-        (calls_until(start_s + width_s) - calls_until(start_s)) as u64
+        ((calls_until(start_s + width_s) - calls_until(start_s)) / generators).round() as u64
     });
     Some(due.collect())
 }
@@ -202,8 +208,8 @@ fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
         return Vec::new();
     }
     let row = |target: &TargetOutcome| TargetReport {
-        target: names[target.endpoint.name].clone(),
-        address: target.endpoint.target.address.to_string(),
+        target: names[target.name].clone(),
+        address: target.address.clone(),
         connections_opened: target.connections_opened,
         ok: target.calls.ok,
         failed: target.calls.failed,

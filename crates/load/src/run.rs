@@ -5,12 +5,12 @@ mod outcome;
 mod session;
 mod worker_threads;
 
-pub use outcome::LoadOutcome;
+pub use outcome::{LoadOutcome, wall_clock_ahead_ns};
 pub use session::LoadSession;
 
 use crate::plan::LoadPlan;
 use crate::record::{IntervalFeed, RunInterval, WorkerMeasurements};
-pub use crate::worker::LapCalls;
+pub use crate::worker::{LapCalls, StartGate};
 use crate::worker::{LapGate, RunStart, StartBarrier};
 use bookend_contract::duration::nanoseconds;
 use bookend_contract::generator_stops::GeneratorStops;
@@ -44,6 +44,11 @@ pub trait RunObserver {
     /// How long the intervals are that are reported; `None` without any.
     fn interval_length(&self) -> Option<Duration> {
         None
+    }
+
+    /// Whether the intervals have all that was recorded of their calls.
+    fn wants_details(&self) -> bool {
+        false
     }
 
     /// An interval is over.
@@ -82,24 +87,52 @@ pub fn observe(
     interrupt: &AtomicBool,
     observer: &mut impl RunObserver,
 ) -> Result<LoadOutcome, LoadError> {
-    observe_laps(plan.into(), None, interrupt, observer)
+    observe_held(plan.into(), Hold::default(), interrupt, observer)
 }
 
-/// The same. With `laps`, calls are made in laps only.
-fn observe_laps(
-    plan: Arc<LoadPlan>,
-    laps: Option<Arc<LapGate>>,
+/// The same of a run that begins when `gate` says so, once it has its connections.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn observe_from(
+    plan: impl Into<Arc<LoadPlan>>,
+    gate: Arc<StartGate>,
     interrupt: &AtomicBool,
     observer: &mut impl RunObserver,
 ) -> Result<LoadOutcome, LoadError> {
-    let intervals = observer.interval_length().map(|length| IntervalFeed::new(nanoseconds(length)));
+    let hold = Hold { gate: Some(gate), ..Hold::default() };
+    observe_held(plan.into(), hold, interrupt, observer)
+}
+
+/// What decides when calls are made, where that is not the run itself.
+#[derive(Default)]
+struct Hold {
+    /// Calls are made in laps only.
+    laps: Option<Arc<LapGate>>,
+    /// The run begins when it says so.
+    gate: Option<Arc<StartGate>>,
+}
+
+fn observe_held(
+    plan: Arc<LoadPlan>,
+    hold: Hold,
+    interrupt: &AtomicBool,
+    observer: &mut impl RunObserver,
+) -> Result<LoadOutcome, LoadError> {
+    let has_details = observer.wants_details();
+    let intervals = observer
+        .interval_length()
+        .map(|length| IntervalFeed::new(nanoseconds(length), has_details));
     let wakers = (0..plan.threads)
         .map(|_| Waker::new())
         .collect::<Result<Vec<_>, _>>()
         .map_err(LoadError::Machine)?;
     let mut barrier = StartBarrier::new(wakers.clone()).with_intervals(intervals);
-    if let Some(laps) = laps {
+    if let Some(laps) = hold.laps {
         barrier = barrier.in_laps(laps);
+    }
+    if let Some(gate) = hold.gate {
+        barrier = barrier.held_by(gate);
     }
     let barrier = Arc::new(barrier);
     let workers = worker_threads::spawn_all(&plan, &barrier, wakers).map_err(LoadError::Machine)?;

@@ -3,7 +3,6 @@
 #[path = "support/flags.rs"]
 mod flags;
 
-use bookend_client::targets::Endpoint;
 use bookend_contract::generator_stops::GeneratorStops;
 use bookend_contract::report::{Intervals, LoadReport, OpenLoopReport, SplitPart};
 use bookend_io::Io;
@@ -21,7 +20,6 @@ use bookend_load::{report, summary};
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::SocketAddr;
 use std::time::{Duration, UNIX_EPOCH};
 
 fn plan() -> LoadPlan {
@@ -96,6 +94,7 @@ fn empty_outcome() -> LoadOutcome {
         connections_opened: 1,
         sources_used: 0,
         targets: Vec::new(),
+        start_late_ns: 0,
         cancelled: false,
         first_failure: None,
         goaways: BTreeMap::new(),
@@ -500,7 +499,8 @@ fn a_place_that_cannot_be_written_is_named_before_the_run() {
 #[test]
 fn several_addresses_are_told_apart_and_one_is_the_run_itself() {
     let target = |port: u16, ok, failed| TargetOutcome {
-        endpoint: Endpoint { target: SocketAddr::from(([127, 0, 0, 1], port)).into(), name: 0 },
+        name: 0,
+        address: format!("127.0.0.1:{port}"),
         connections_opened: 2,
         calls: TargetCounts { ok, failed },
     };

@@ -66,6 +66,17 @@ pub enum FlagsError {
         /// `--concurrency`
         concurrency: u32,
     },
+    /// More generators than connections.
+    #[error(
+        "{generators} agents have {connections} connections to share, and each needs one: give \
+         --connections {generators} or more"
+    )]
+    GeneratorsIdle {
+        /// `--agents`
+        generators: u32,
+        /// `--connections`
+        connections: u32,
+    },
     /// A zero where nothing could be done with it.
     #[error("{0} 0 does nothing: it is at least 1")]
     Zero(&'static str),

@@ -1,5 +1,6 @@
 //! When each call of an open loop is due.
 
+use super::part::Part;
 use super::schedule::RateSchedule;
 use clap::ValueEnum;
 use std::sync::Arc;
@@ -16,13 +17,14 @@ pub enum ArrivalProcess {
     Poisson,
 }
 
-/// The calls of one worker, in the order in which they are due. All workers together make the
-/// schedule's calls.
+/// The calls of one worker, in the order in which they are due. All workers of all generators
+/// together make the schedule's calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     schedule: Arc<RateSchedule>,
     part: usize,
-    worker: u32,
+    /// The place of its first call where calls come at equal distances.
+    first_place: f64,
     /// The next call's place in the schedule: how many calls are due before it. A whole number
     /// where they come at equal distances.
     place: f64,
@@ -35,27 +37,31 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// The calls of worker `worker` among `workers`. None is due before [`Arrivals::begin`].
+    /// The calls of worker `worker` among the `workers` of one generator. None is due before
+    /// [`Arrivals::begin`].
     ///
     /// Independent processes add up to one of the sum of their rates, so that each worker may draw
-    /// for itself.
+    /// for itself. At equal distances generators take turns, and so do the workers of each, of
+    /// which another generator may have more.
     pub fn new(
         schedule: Arc<RateSchedule>,
         process: ArrivalProcess,
         seed: u64,
+        generator: Part,
         worker: u32,
         workers: u32,
     ) -> Self {
         let random = match process {
             ArrivalProcess::Even => None,
-            ArrivalProcess::Poisson => Some(random_of(seed, worker)),
+            ArrivalProcess::Poisson => Some(random_of(seed_of(seed, generator), worker)),
         };
+        let generators = f64::from(generator.of);
         Self {
             schedule,
             part: 0,
-            worker,
+            first_place: f64::from(generator.number) + generators * f64::from(worker),
             place: 0.0,
-            stride: f64::from(workers),
+            stride: generators * f64::from(workers),
             random,
             start_ns: 0,
             due_ns: u64::MAX,
@@ -68,7 +74,7 @@ impl Arrivals {
         self.part = 0;
         self.place = match self.random {
             Some(_) => self.distance(),
-            None => f64::from(self.worker),
+            None => self.first_place,
         };
         self.update_due_time();
     }
@@ -104,6 +110,14 @@ impl Arrivals {
     }
 }
 
+/// The seed of a generator; that of the run where it is the only one.
+fn seed_of(seed: u64, generator: Part) -> u64 {
+    match generator.of {
+        1 => seed,
+        _ => random_of(seed, generator.number).u64(..),
+    }
+}
+
 /// The random numbers of a worker. Those of neighbouring seeds are correlated, so that their calls
 /// would come more evenly than they should: each worker has a seed that was drawn.
 fn random_of(seed: u64, worker: u32) -> fastrand::Rng {
@@ -127,7 +141,8 @@ mod tests {
         let schedule = Arc::new(RateSchedule::constant(1000.0));
         let distances = |worker| {
             let process = ArrivalProcess::Poisson;
-            let mut arrivals = Arrivals::new(Arc::clone(&schedule), process, 7, worker, 1);
+            let mut arrivals =
+                Arrivals::new(Arc::clone(&schedule), process, 7, Part::default(), worker, 1);
             (0..CALLS).map(|_| arrivals.distance()).collect::<Vec<f64>>()
         };
         let of_workers: Vec<Vec<f64>> = (0..4).map(distances).collect();
@@ -157,13 +172,38 @@ mod tests {
         workers: u32,
         end_ns: u64,
     ) -> Vec<u64> {
+        of_generators(schedule, process, &[workers], end_ns)
+    }
+
+    /// The calls of generators that have these numbers of workers.
+    fn of_generators(
+        schedule: &RateSchedule,
+        process: ArrivalProcess,
+        workers: &[u32],
+        end_ns: u64,
+    ) -> Vec<u64> {
         let schedule = Arc::new(schedule.clone());
-        let mut all: Vec<u64> = (0..workers)
-            .map(|worker| Arrivals::new(Arc::clone(&schedule), process, 7, worker, workers))
-            .flat_map(|arrivals| until(arrivals, end_ns))
-            .collect();
+        let of = workers.len() as u32;
+        let mut all = Vec::new();
+        for (number, workers) in (0..).zip(workers) {
+            for worker in 0..*workers {
+                let (schedule, part) = (Arc::clone(&schedule), Part { number, of });
+                let arrivals = Arrivals::new(schedule, process, 7, part, worker, *workers);
+                all.extend(until(arrivals, end_ns));
+            }
+        }
         all.sort_unstable();
         all
+    }
+
+    #[test]
+    fn generators_together_make_the_calls_of_one() {
+        let ramp = [(Duration::from_secs(2), 100.0, 5_000.0)];
+        for schedule in [RateSchedule::constant(20_000.0), RateSchedule::new(ramp, 300.0)] {
+            let one = of_workers(&schedule, ArrivalProcess::Even, 1, 3 * SECOND_NS);
+            let several = of_generators(&schedule, ArrivalProcess::Even, &[1, 4, 3], 3 * SECOND_NS);
+            assert_eq!(one, several);
+        }
     }
 
     #[test]
@@ -197,7 +237,8 @@ mod tests {
     #[test]
     fn a_schedule_that_begins_again_makes_the_same_calls_later() {
         let ramp = RateSchedule::new([(Duration::from_secs(1), 10.0, 1_000.0)], 5.0);
-        let mut arrivals = Arrivals::new(Arc::new(ramp), ArrivalProcess::Even, 7, 1, 2);
+        let mut arrivals =
+            Arrivals::new(Arc::new(ramp), ArrivalProcess::Even, 7, Part::default(), 1, 2);
         let mut due_from = |start_ns: u64| -> Vec<u64> {
             arrivals.begin(start_ns);
             let next = || {
@@ -214,9 +255,9 @@ mod tests {
 
     #[test]
     fn gaps_of_poisson_are_exponential_however_many_workers_make_them() {
-        for workers in [1, 4] {
+        for workers in [&[1][..], &[4], &[1, 2, 1]] {
             let schedule = RateSchedule::constant(10_000.0);
-            let times = of_workers(&schedule, ArrivalProcess::Poisson, workers, 10 * SECOND_NS);
+            let times = of_generators(&schedule, ArrivalProcess::Poisson, workers, 10 * SECOND_NS);
             assert!((times.len() as f64 - 100_000.0).abs() < 1_000.0, "{}", times.len());
             let distance = distance_from_exponential(gaps(&times));
             assert!(distance < 1.63 / (times.len() as f64).sqrt(), "{distance}");

@@ -1,5 +1,6 @@
 //! How many calls a second an open loop makes, moment by moment.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The rate over time: parts that follow each other, in each of which the rate changes evenly from
@@ -8,13 +9,13 @@ use std::time::Duration;
 /// Its integral says how many calls are due until a moment; where each of them is due is the
 /// inverse of that. So every shape of load is the same few lines of arithmetic, and no error adds
 /// up from call to call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateSchedule {
     parts: Vec<Part>,
 }
 
 /// A time in which the rate changes evenly.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Part {
     start_s: f64,
     /// Infinite for the last part.

@@ -2,11 +2,13 @@
 
 use super::pacing::{ASYNC_IN_FLIGHT_MAX, ConcurrencyStep, Loop, concurrency_steps};
 use super::{
-    Call, Connecting, GrpcCall, LoadPlan, ReportLabels, Streaming, ThriftRun, thrift_flags,
+    Call, Connecting, GrpcCall, LoadPlan, ReportLabels, ReportedPlan, Streaming, ThriftRun,
+    thrift_flags,
 };
 use crate::echo::echo;
 use crate::flags::LoadFlags;
 use crate::options::{CallOptions, FlagsError};
+use crate::pace::Part;
 use crate::prepare::{PrepareError, PreparedCall};
 use bookend_contract::duration::{nanoseconds, unless_zero};
 use bookend_contract::secrets;
@@ -42,54 +44,119 @@ impl LoadPlan {
         input: &mut impl Read,
         cpus: u32,
     ) -> Result<Self, PrepareError> {
+        let (plan, _) = Self::of_part(flags, Part::default(), input, cpus)?;
+        Ok(plan)
+    }
+
+    /// The same for one of several generators, with what a report says of the plan of all.
+    ///
+    /// # Errors
+    /// As [`LoadPlan::from_flags`], and where there are fewer connections than generators.
+    pub fn of_part(
+        flags: &LoadFlags,
+        part: Part,
+        input: &mut impl Read,
+        cpus: u32,
+    ) -> Result<(Self, ReportedPlan), PrepareError> {
+        let settings = Settings::read(flags, part)?;
+        let called = called(flags, &settings.call, settings.http2, input)?;
+        let mut whole = settings.plan(flags, called)?;
+        let mut own = whole.clone();
+        own.take_part(part);
+        let cpus = cpus.min(threads_max(&own.pacing, &own.concurrency_steps));
+        (own.driver, own.threads) =
+            driver_and_threads(flags.io, own.connecting, own.connections, settings.threads, cpus)?;
+        check_threads(own.threads, &own.pacing, &own.concurrency_steps)?;
+        (whole.driver, whole.threads) = (own.driver, own.threads);
+        whole.labels.options = echo(flags, &settings.call, &whole);
+        own.labels.clone_from(&whole.labels);
+        Ok((own, whole.reported()))
+    }
+
+    /// Checks what can be checked of the flags without a server, for that number of generators.
+    ///
+    /// # Errors
+    /// [`FlagsError`].
+    pub fn check(flags: &LoadFlags, generators: u32) -> Result<(), FlagsError> {
+        Settings::read(flags, Part { number: 0, of: generators }).map(drop)
+    }
+}
+
+/// What the flags mean, as far as that is known without a server.
+struct Settings {
+    call: CallOptions,
+    pacing: Loop,
+    concurrency_steps: Vec<ConcurrencyStep>,
+    connections: u32,
+    concurrency: u32,
+    calls: Option<u64>,
+    window: Option<Duration>,
+    connecting: Connecting,
+    http2: Http2Flags,
+    threads: Option<u32>,
+    labels: ReportLabels,
+}
+
+impl Settings {
+    fn read(flags: &LoadFlags, part: Part) -> Result<Self, FlagsError> {
         let call = call_options(flags)?;
-        let pacing = Loop::from_flags(&flags.pacing).map_err(FlagsError::from)?;
+        let pacing = Loop::from_flags(&flags.pacing)?;
         let concurrency_steps = steps_of_concurrency(flags)?;
         let concurrency = concurrency(flags, &concurrency_steps)?;
         if flags.find_capacity.is_some() {
             check_capacity_flags(flags, &pacing)?;
         }
         let (connections, concurrency) = connections_and_concurrency(flags, concurrency)?;
+        if connections < part.of {
+            return Err(FlagsError::GeneratorsIdle { generators: part.of, connections });
+        }
         let (calls, window) = calls_and_window(flags)?;
-        let connecting = connecting(flags)?;
-        let http2 = Http2Flags::read(flags)?;
-        let threads =
-            flags.threads.map(|threads| at_least_one("--threads", threads)).transpose()?;
-        let labels = labels(flags, &call)?;
+        Ok(Self {
+            connecting: connecting(flags)?,
+            http2: Http2Flags::read(flags)?,
+            threads: flags.threads.map(|count| at_least_one("--threads", count)).transpose()?,
+            labels: labels(flags, &call)?,
+            call,
+            pacing,
+            concurrency_steps,
+            connections,
+            concurrency,
+            calls,
+            window,
+        })
+    }
 
-        let called = called(flags, &call, http2, input)?;
+    /// The plan of the whole run, but for its driver and its threads.
+    fn plan(&self, flags: &LoadFlags, called: Call) -> Result<LoadPlan, PrepareError> {
+        let call = &self.call;
         let targets = call.find_targets(flags.lb_strategy)?;
-        let connections = connections.max(connections_for(targets.count(), concurrency)?);
-        let cpus = cpus.min(threads_max(&pacing, &concurrency_steps));
-        let (driver, threads) =
-            driver_and_threads(flags.io, connecting, connections, threads, cpus)?;
-        check_threads(threads, &pacing, &concurrency_steps)?;
-        let mut plan = Self {
+        let for_targets = connections_for(targets.count(), self.concurrency)?;
+        Ok(LoadPlan {
             tls: call.connectors()?,
             tls_advice: call.tls_advice,
             targets,
             call: called,
-            connecting,
-            connections,
-            concurrency,
-            concurrency_steps,
-            pacing,
-            threads,
-            driver,
+            connecting: self.connecting,
+            connections: self.connections.max(for_targets),
+            concurrency: self.concurrency,
+            concurrency_steps: self.concurrency_steps.clone(),
+            pacing: self.pacing.clone(),
+            threads: 1,
+            driver: Driver::Epoll,
             wait: flags.wait,
             warmup_ns: nanoseconds(flags.warmup),
-            window_ns: window.map(nanoseconds),
-            calls,
+            window_ns: self.window.map(nanoseconds),
+            calls: self.calls,
             timeout_ns: call.timeout.map(nanoseconds),
             connect_timeout_ns: call.connect_timeout.map_or(u64::MAX, nanoseconds),
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
             calls_skipped: flags.skip_first,
             calls_listed: if flags.lists_calls() { flags.calls_listed } else { 0 },
-            labels,
-        };
-        plan.labels.options = echo(flags, &call, &plan);
-        Ok(plan)
+            labels: self.labels.clone(),
+            part: Part::default(),
+            first_connection: 0,
+        })
     }
 }
 
@@ -299,6 +366,7 @@ fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
 }
 
 /// What the flags of HTTP/2 mean, which are read before a server is asked for anything.
+#[derive(Clone, Copy)]
 struct Http2Flags {
     first_stream_id: u32,
     keepalive: Option<Keepalive>,

@@ -1,7 +1,9 @@
 //! Calls one by one, for the formats that list them: those that one worker has logged.
 
 use super::errors::{OTHER_TEXTS, in_go, shortened};
+use super::serialized::code;
 use bookend_wire::grpc::Code;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +48,8 @@ impl LoggedCall {
 /// It cannot know whether those are the first of all workers as well, so it makes room block by
 /// block until all logs together have filled `calls_max`. No call that ends later is among the
 /// first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "SentLog", try_from = "SentLog")]
 pub struct CallLog {
     pub(super) calls_max: usize,
     pub(super) calls: Vec<LoggedCall>,
@@ -115,6 +118,42 @@ impl CallLog {
         let mut numbered: Vec<_> = self.failures.iter().collect();
         numbered.sort_unstable_by_key(|(_, (number, _))| *number);
         numbered.into_iter().map(|(text, (_, code))| (*code, text.as_str())).collect()
+    }
+}
+
+/// A log as it goes to another process: each call as its two numbers, each failure as code and
+/// text.
+#[derive(Serialize, Deserialize)]
+struct SentLog {
+    calls_max: usize,
+    calls: Vec<(u64, u64)>,
+    failures: Vec<(u8, String)>,
+}
+
+impl From<CallLog> for SentLog {
+    fn from(log: CallLog) -> Self {
+        let failures = log.failures().into_iter();
+        Self {
+            failures: failures.map(|(code, text)| (code as u8, text.to_owned())).collect(),
+            calls_max: log.calls_max,
+            calls: log.calls.iter().map(|call| (call.end_ns, call.outcome)).collect(),
+        }
+    }
+}
+
+impl TryFrom<SentLog> for CallLog {
+    type Error = &'static str;
+
+    fn try_from(sent: SentLog) -> Result<Self, Self::Error> {
+        let calls = sent.calls.into_iter().map(|(end_ns, outcome)| LoggedCall { end_ns, outcome });
+        let mut log = Self { calls_max: sent.calls_max, is_full: true, ..Self::default() };
+        log.calls = calls.collect();
+        log.room = log.calls.len();
+        for (number, (code_number, text)) in (1..).zip(sent.failures) {
+            let code = code(code_number).ok_or("no such gRPC code")?;
+            log.failures.insert(text, (number, code));
+        }
+        Ok(log)
     }
 }
 

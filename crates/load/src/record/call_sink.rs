@@ -67,9 +67,9 @@ impl CallSink {
         self.skip_left = calls;
     }
 
-    /// What has been counted in this phase so far.
-    pub fn counted(&mut self) -> Counted {
-        self.recorder.counted()
+    /// What has been counted in this phase so far, with all that was recorded if `details`.
+    pub fn counted(&mut self, details: bool) -> Counted {
+        self.recorder.counted(details)
     }
 
     /// Whether it is said of each call when it should have been made.

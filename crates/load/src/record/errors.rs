@@ -1,6 +1,8 @@
 //! Failed calls, by code and by text.
 
+use super::serialized;
 use bookend_wire::grpc::Code;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -14,9 +16,10 @@ const ERROR_TEXT_MAX_BYTES: usize = 16 << 10;
 pub(super) const OTHER_TEXTS: &str = "other messages";
 
 /// Failed calls by code and by text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCounts {
     /// Calls by gRPC code.
+    #[serde(with = "serialized::by_code")]
     pub by_code: BTreeMap<Code, u64>,
     /// Calls by code and text as grpc-go prints them.
     pub by_text: BTreeMap<String, u64>,
@@ -46,10 +49,26 @@ impl ErrorCounts {
         }
     }
 
+    /// What was counted after `before`, which is a part of it.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            by_code: counted_since(&self.by_code, &before.by_code),
+            by_text: counted_since(&self.by_text, &before.by_text),
+        }
+    }
+
     /// Failed calls.
     pub fn total(&self) -> u64 {
         self.by_code.values().sum()
     }
+}
+
+fn counted_since<K: Clone + Ord>(
+    now: &BTreeMap<K, u64>,
+    before: &BTreeMap<K, u64>,
+) -> BTreeMap<K, u64> {
+    let new = |(key, count): (&K, &u64)| (key.clone(), count - before.get(key).unwrap_or(&0));
+    now.iter().map(new).filter(|(_, count)| *count > 0).collect()
 }
 
 /// A failure as grpc-go prints it.

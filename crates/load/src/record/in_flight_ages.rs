@@ -1,9 +1,10 @@
 //! How long calls had been in flight that were cut off.
 
 use bookend_contract::in_flight::InFlightAtEnd;
+use serde::{Deserialize, Serialize};
 
 /// The ages of the calls in flight at one moment, nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlightAges(Vec<u64>);
 
 impl InFlightAges {

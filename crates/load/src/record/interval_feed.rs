@@ -1,6 +1,7 @@
 //! What calls do in the window while it goes on, interval by interval: workers add to it, the run
 //! takes it.
 
+use super::interval_details::IntervalDetails;
 use super::latencies::Latencies;
 use hdrhistogram::Histogram;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,8 @@ pub struct RunInterval {
     pub in_flight: u64,
     /// Latencies of its OK calls, nanoseconds; in an open loop from when they were due.
     pub latencies: Latencies,
+    /// All that was recorded, where that is wanted.
+    pub details: Option<Box<IntervalDetails>>,
 }
 
 /// What a worker has counted in the window so far.
@@ -31,6 +34,7 @@ pub(crate) struct Counted {
     pub failed: u64,
     pub messages: u64,
     pub latencies: Option<Histogram<u64>>,
+    pub details: Option<Box<IntervalDetails>>,
 }
 
 /// Collects the intervals of all workers.
@@ -38,6 +42,8 @@ pub(crate) struct Counted {
 pub(crate) struct IntervalFeed {
     /// Length of an interval, nanoseconds.
     pub length_ns: u64,
+    /// Whether workers add all that they have recorded.
+    pub has_details: bool,
     pending: Mutex<Pending>,
 }
 
@@ -49,9 +55,9 @@ struct Pending {
 }
 
 impl IntervalFeed {
-    /// A feed of intervals of that length.
-    pub fn new(length_ns: u64) -> Self {
-        Self { length_ns, pending: Mutex::default() }
+    /// A feed of intervals of that length, with all that was recorded if `has_details`.
+    pub fn new(length_ns: u64, has_details: bool) -> Self {
+        Self { length_ns, has_details, pending: Mutex::default() }
     }
 
     /// A worker had counted `before` when it last added something, and now `counted`.
@@ -68,6 +74,13 @@ impl IntervalFeed {
                 let _ = new.subtract(before);
             }
             sum.latencies.add_histogram(&new);
+        }
+        if let Some(details) = &counted.details {
+            let new = match &before.details {
+                Some(before) => details.since(before),
+                None => (**details).clone(),
+            };
+            sum.details.get_or_insert_default().merge(&new);
         }
         let worker = worker as usize;
         if pending.in_flight.len() <= worker {
@@ -96,12 +109,12 @@ mod tests {
         let mut latencies = Latencies::default();
         latencies_ns.iter().for_each(|latency_ns| latencies.record(*latency_ns));
         let ok = latencies_ns.len() as u64;
-        Counted { ok, failed: 0, messages: 0, latencies: Some(latencies.histogram) }
+        Counted { ok, latencies: Some(latencies.histogram), ..Counted::default() }
     }
 
     #[test]
     fn an_interval_has_what_came_since_the_last_one() {
-        let feed = IntervalFeed::new(1_000);
+        let feed = IntervalFeed::new(1_000, false);
         feed.add(0, &Counted::default(), &counted(&[10, 20]), 3);
         feed.add(1, &Counted::default(), &counted(&[30]), 4);
         let first = feed.take();

@@ -1,23 +1,27 @@
 //! Latencies: a histogram, and their exact sum and extremes.
 
+use super::serialized;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// The longest latency that the histogram distinguishes, nanoseconds: one hour. Longer ones count
 /// as that.
 pub(super) const LATENCY_MAX_NS: u64 = 3_600_000_000_000;
 /// Digits that the histogram keeps: a latency is known to one in a thousand.
-const LATENCY_DIGITS: u8 = 3;
+pub(super) const LATENCY_DIGITS: u8 = 3;
 
 /// Latencies that are kept as they are, in 128 KiB: a run of few calls has percentiles without the
 /// histogram's steps, which at 100 ms are 65 µs wide.
 const EXACT_MAX: usize = 1 << 14;
 
 /// Latencies of one or more workers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Latencies {
     /// All of them, to three digits.
+    #[serde(with = "serialized::histogram")]
     pub histogram: Histogram<u64>,
     /// Their sum, exact, nanoseconds.
+    #[serde(with = "serialized::sum")]
     pub sum_ns: u128,
     /// The smallest, exact, nanoseconds; `u64::MAX` where no latency was recorded.
     pub min_ns: u64,
@@ -98,6 +102,20 @@ impl Latencies {
         self.min_ns = self.min_ns.min(other.min());
         self.max_ns = self.max_ns.max(other.max());
         self.exact_ns = None;
+    }
+
+    /// Those that were recorded after `before`, which are a part of them. Their extremes are known
+    /// to three digits.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        let mut histogram = self.histogram.clone();
+        // What was recorded is never taken back.
+        let _ = histogram.subtract(&before.histogram);
+        let (min_ns, max_ns) = match histogram.is_empty() {
+            true => (u64::MAX, 0),
+            false => (histogram.min().max(self.min_ns), histogram.max().min(self.max_ns)),
+        };
+        let sum_ns = self.sum_ns - before.sum_ns;
+        Self { histogram, sum_ns, min_ns, max_ns, exact_ns: None }
     }
 
     /// Adds those of another worker.

@@ -3,6 +3,7 @@
 use super::call_log::{CallLog, LoggedCall, failure_of};
 use bookend_contract::timestamp::TimestampNs;
 use bookend_wire::grpc::Code;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -31,9 +32,9 @@ impl<'a> ListedCall<'a> {
 }
 
 /// The first calls of a window, up to a number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ListedCalls {
-    wall_clock_ahead_ns: i128,
+    wall_clock_ahead_ns: i64,
     calls_max: usize,
     /// What each worker has logged, by when the calls ended.
     logs: Vec<CallLog>,
@@ -42,7 +43,7 @@ pub struct ListedCalls {
 impl ListedCalls {
     /// No calls yet. `wall_clock_ahead_ns`: what the wall clock (nanoseconds since 1970) is ahead
     /// of the clock by which calls are logged.
-    pub fn new(wall_clock_ahead_ns: i128) -> Self {
+    pub fn new(wall_clock_ahead_ns: i64) -> Self {
         Self { wall_clock_ahead_ns, ..Self::default() }
     }
 
@@ -51,6 +52,20 @@ impl ListedCalls {
         self.calls_max = self.calls_max.max(log.calls_max);
         log.calls.sort_by_key(|call| call.end_ns);
         self.logs.push(log);
+    }
+
+    /// Adds the calls of another generator, which have times of the same clock.
+    pub fn merge(&mut self, mut other: Self) {
+        self.calls_max = self.calls_max.max(other.calls_max);
+        self.logs.append(&mut other.logs);
+    }
+
+    /// Gives the calls times of another clock, which is ahead of theirs by `ahead_ns`, and behind
+    /// the wall clock by `wall_clock_ahead_ns`.
+    pub fn move_by(&mut self, ahead_ns: i64, wall_clock_ahead_ns: i64) {
+        self.wall_clock_ahead_ns = wall_clock_ahead_ns;
+        let calls = self.logs.iter_mut().flat_map(|log| &mut log.calls);
+        calls.for_each(|call| call.end_ns = call.end_ns.saturating_add_signed(ahead_ns));
     }
 
     /// The calls in the order in which they ended. The logs are merged on the way: a list of its
@@ -81,7 +96,7 @@ impl ListedCalls {
     }
 
     fn listed<'a>(&self, call: LoggedCall, failures: &[(Code, &'a str)]) -> ListedCall<'a> {
-        let end_ns = i128::from(call.end_ns) + self.wall_clock_ahead_ns;
+        let end_ns = i128::from(call.end_ns) + i128::from(self.wall_clock_ahead_ns);
         ListedCall {
             end: TimestampNs(end_ns.max(0) as u64),
             latency_ns: call.latency_ns(),

@@ -25,6 +25,8 @@ pub struct WorkerMeasurements {
     pub unanswered: InFlightAges,
     /// Calls in flight when the window ended.
     pub in_flight_at_end: InFlightAges,
+    /// How long after the start of the run the worker began, nanoseconds.
+    pub start_late_ns: u64,
     /// Start of the window, nanoseconds of the drivers' clock.
     pub window_start_ns: u64,
     /// End of the window.

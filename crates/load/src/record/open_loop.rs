@@ -1,6 +1,7 @@
 //! What is recorded of an open loop besides: when calls should have been made, and which were not.
 
 use super::latencies::Latencies;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a call that is due cannot be made.
@@ -34,7 +35,7 @@ impl fmt::Display for Obstacle {
 }
 
 /// The calls of an open loop, of one phase.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OpenLoopCalls {
     /// Latencies of the OK calls from when they were due.
     pub from_intended: Latencies,
@@ -73,6 +74,19 @@ impl OpenLoopCalls {
     /// Calls that were due and never made, by what kept them from it; without those that kept none.
     pub fn not_made(&self) -> impl Iterator<Item = (Obstacle, u64)> {
         Obstacle::ALL.into_iter().zip(self.not_made).filter(|(_, calls)| *calls > 0)
+    }
+
+    /// What was recorded after `before`, which is a part of it.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        let mut not_made = self.not_made;
+        not_made.iter_mut().zip(before.not_made).for_each(|(own, before)| *own -= before);
+        Self {
+            from_intended: self.from_intended.since(&before.from_intended),
+            lag: self.lag.since(&before.lag),
+            made: self.made - before.made,
+            waited: self.waited - before.waited,
+            not_made,
+        }
     }
 
     /// Adds those of another worker.

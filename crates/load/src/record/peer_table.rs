@@ -2,21 +2,30 @@
 
 use super::recorder::TargetCounts;
 use bookend_client::targets::Endpoint;
+use serde::{Deserialize, Serialize};
 
 /// The addresses that a worker has connected to: as many as there are targets, unless a name has
 /// moved to another address.
 #[derive(Clone, Debug, Default)]
 pub struct PeerTable {
-    peers: Vec<TargetOutcome>,
+    peers: Vec<Peer>,
     /// By connection of the worker: the peer that it went to last.
     of_connection: Vec<u32>,
 }
 
+#[derive(Clone, Debug)]
+struct Peer {
+    endpoint: Endpoint,
+    connections_opened: u64,
+}
+
 /// What one address has done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetOutcome {
-    /// The address, and which of the targets' names it belongs to.
-    pub endpoint: Endpoint,
+    /// Which of the targets' names it belongs to, from 0.
+    pub name: usize,
+    /// The address.
+    pub address: String,
     /// Connections made to it in the whole run.
     pub connections_opened: u64,
     /// Calls of the window that it answered, and that failed.
@@ -26,10 +35,9 @@ pub struct TargetOutcome {
 impl PeerTable {
     /// A connection is requested.
     pub(crate) fn connect(&mut self, connection: usize, endpoint: Endpoint) {
-        let known = |peer: &TargetOutcome| peer.endpoint == endpoint;
+        let known = |peer: &Peer| peer.endpoint == endpoint;
         let index = self.peers.iter().position(known).unwrap_or_else(|| {
-            let calls = TargetCounts::default();
-            self.peers.push(TargetOutcome { endpoint, connections_opened: 0, calls });
+            self.peers.push(Peer { endpoint, connections_opened: 0 });
             self.peers.len() - 1
         });
         if self.of_connection.len() <= connection {
@@ -64,11 +72,15 @@ impl PeerTable {
     }
 
     /// All addresses, by their index, with the calls made to each.
-    pub(crate) fn into_outcomes(mut self, calls: &[TargetCounts]) -> Vec<TargetOutcome> {
-        for (peer, calls) in self.peers.iter_mut().zip(calls) {
-            peer.calls = *calls;
-        }
-        self.peers
+    pub(crate) fn into_outcomes(self, calls: &[TargetCounts]) -> Vec<TargetOutcome> {
+        let calls = calls.iter().copied().chain(std::iter::repeat(TargetCounts::default()));
+        let outcome = |(peer, calls): (Peer, TargetCounts)| TargetOutcome {
+            name: peer.endpoint.name,
+            address: peer.endpoint.target.address.to_string(),
+            connections_opened: peer.connections_opened,
+            calls,
+        };
+        self.peers.into_iter().zip(calls).map(outcome).collect()
     }
 }
 

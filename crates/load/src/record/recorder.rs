@@ -2,11 +2,13 @@
 
 use super::call_log::CallLog;
 use super::errors::ErrorCounts;
+use super::interval_details::IntervalDetails;
 use super::interval_feed::Counted;
 use super::latencies::Latencies;
 use super::open_loop::OpenLoopCalls;
 use super::setup::SetupLatencies;
 use super::stream_messages::StreamMessages;
+use serde::{Deserialize, Serialize};
 
 /// Latencies and outcomes of the calls of one phase. Its size does not depend on their number.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +52,7 @@ pub struct RecorderKind {
 }
 
 /// The calls of one target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetCounts {
     /// Calls that were answered OK.
     pub ok: u64,
@@ -120,9 +122,15 @@ impl Recorder {
         }
     }
 
-    /// What has been recorded so far.
-    pub(crate) fn counted(&mut self) -> Counted {
+    /// What has been recorded so far, with all of it if `details`.
+    pub(crate) fn counted(&mut self, details: bool) -> Counted {
         self.flush();
+        let details = details.then(|| IntervalDetails {
+            errors: self.errors.clone(),
+            from_start: self.latencies.clone(),
+            open_loop: self.open_loop.as_deref().cloned(),
+            streams: self.streams.as_deref().cloned(),
+        });
         let latencies = match &self.open_loop {
             Some(open_loop) => &open_loop.from_intended,
             None => &self.latencies,
@@ -133,6 +141,7 @@ impl Recorder {
             failed: self.errors.total(),
             messages,
             latencies: Some(latencies.histogram.clone()),
+            details: details.map(Box::new),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The parts of a call that has a connection of its own.
 
 use super::latencies::Latencies;
+use serde::{Deserialize, Serialize};
 
 /// The parts of such calls, each a histogram of its own. Their total is the latency.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SetupLatencies {
     /// From just before the connection is requested until the transport is established.
     pub connect: Latencies,

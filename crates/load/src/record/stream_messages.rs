@@ -1,9 +1,10 @@
 //! What is recorded of the messages of streaming calls.
 
 use super::latencies::Latencies;
+use serde::{Deserialize, Serialize};
 
 /// The messages of streaming calls, of one phase.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StreamMessages {
     /// Request messages that were written.
     pub sent: u64,
@@ -40,6 +41,18 @@ impl StreamMessages {
         }
         if messages > 1 {
             self.gaps.record_n(0, messages - 1);
+        }
+    }
+
+    /// What was recorded after `before`, which is a part of it.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            received: self.received - before.received,
+            first_message: self.first_message.since(&before.first_message),
+            gaps: self.gaps.since(&before.gaps),
+            answers: self.answers.since(&before.answers),
+            stalls: self.stalls.since(&before.stalls),
         }
     }
 

@@ -2,17 +2,19 @@
 
 use super::cpu_quota;
 use crate::record::{
-    ErrorCounts, InFlightAges, Latencies, ListedCalls, OpenLoopCalls, SetupLatencies,
-    StreamMessages, TargetOutcome, Timeline, WorkerMeasurements, count_text, smaller,
+    ErrorCounts, InFlightAges, IoStatisticsShape, Latencies, ListedCalls, OpenLoopCalls,
+    SetupLatencies, StreamMessages, TargetOutcome, Timeline, WorkerMeasurements, count_text,
+    smaller,
 };
 use bookend_contract::generator_stops::GeneratorStops;
 use bookend_contract::report::Intervals;
 use bookend_io::{IoStatistics, Usage, clock_ns};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The result of a run: all workers added up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadOutcome {
     /// Latencies of the window, from when each call was made.
     pub latencies: Latencies,
@@ -41,6 +43,7 @@ pub struct LoadOutcome {
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
     /// What the drivers did in the window.
+    #[serde(with = "IoStatisticsShape")]
     pub driver: IoStatistics,
     /// CPU time of this process in the window, user mode, seconds.
     pub cpu_user_seconds: f64,
@@ -68,6 +71,8 @@ pub struct LoadOutcome {
     pub streams: Option<Box<StreamMessages>>,
     /// Why a template gave nothing that can be sent, which has ended the run.
     pub template_failure: Option<String>,
+    /// How long after the start of the run its last worker began, nanoseconds.
+    pub start_late_ns: u64,
     /// Whether the run was interrupted.
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
@@ -144,7 +149,7 @@ impl LoadOutcome {
             timeline.merge(std::mem::take(&mut worker.timeline));
             outcome.add(worker);
         }
-        outcome.targets.sort_by_key(|target| target.endpoint.name);
+        outcome.targets.sort_by_key(|target| target.name);
         outcome.intervals = timeline.intervals();
         outcome
     }
@@ -157,6 +162,7 @@ impl LoadOutcome {
         self.unanswered.merge(std::mem::take(&mut worker.unanswered));
         self.failed_after_window += worker.drained.errors.total();
         self.in_flight_at_end.merge(std::mem::take(&mut worker.in_flight_at_end));
+        self.start_late_ns = self.start_late_ns.max(worker.start_late_ns);
         self.driver += worker.driver;
         self.connections_opened += worker.connections_opened;
         self.connections_given_up += worker.connections_given_up;
@@ -187,10 +193,59 @@ impl LoadOutcome {
         self.latencies.merge(&worker.window.finish());
     }
 
+    /// Adds what another generator of the same run has measured. Its calls one by one have times of
+    /// this machine's clock ([`ListedCalls::move_by`]).
+    pub fn merge(&mut self, other: Self) {
+        self.latencies.merge(&other.latencies);
+        self.errors.merge(other.errors);
+        self.ok += other.ok;
+        self.warmup += other.warmup;
+        self.drained += other.drained;
+        self.unfinished += other.unfinished;
+        self.in_flight_at_end.merge(other.in_flight_at_end);
+        self.unanswered.merge(other.unanswered);
+        self.failed_after_window += other.failed_after_window;
+        self.window_ns = self.window_ns.max(other.window_ns);
+        self.driver += other.driver;
+        self.cpu_user_seconds += other.cpu_user_seconds;
+        self.cpu_system_seconds += other.cpu_system_seconds;
+        self.cpu_quota = self.cpu_quota.zip(other.cpu_quota).map(|(own, others)| own + others);
+        self.stops.count += other.stops.count;
+        self.stops.longest_ns = self.stops.longest_ns.max(other.stops.longest_ns);
+        self.memory_peak_bytes = self.memory_peak_bytes.max(other.memory_peak_bytes);
+        self.connections_opened += other.connections_opened;
+        self.connections_given_up += other.connections_given_up;
+        self.sources_used = self.sources_used.max(other.sources_used);
+        self.start_late_ns = self.start_late_ns.max(other.start_late_ns);
+        self.cancelled |= other.cancelled;
+        self.template_failure = self.template_failure.take().or(other.template_failure);
+        self.first_failure = self.first_failure.take().or(other.first_failure);
+        self.streams_allowed = smaller(self.streams_allowed, other.streams_allowed);
+        if let Some(calls) = &other.open_loop {
+            self.open_loop.get_or_insert_default().merge(calls);
+        }
+        if let Some(setup) = &other.setup {
+            self.setup.get_or_insert_default().merge(setup);
+        }
+        if let Some(streams) = &other.streams {
+            self.streams.get_or_insert_default().merge(streams);
+        }
+        match (&mut self.calls, other.calls) {
+            (Some(calls), Some(others)) => calls.merge(others),
+            (calls, others) => *calls = calls.take().or(others),
+        }
+        other.targets.into_iter().for_each(|target| self.add_target(target));
+        self.targets.sort_by_key(|target| target.name);
+        for (text, count) in other.goaways {
+            count_text(&mut self.goaways, text, count);
+        }
+        self.intervals = self.intervals.take().zip(other.intervals).and_then(added);
+    }
+
     /// Adds what an address has done for one worker.
     fn add_target(&mut self, target: TargetOutcome) {
         let mut known = self.targets.iter_mut();
-        match known.find(|known| known.endpoint == target.endpoint) {
+        match known.find(|known| (known.name, &known.address) == (target.name, &target.address)) {
             Some(known) => {
                 known.connections_opened += target.connections_opened;
                 known.calls.ok += target.calls.ok;
@@ -201,10 +256,24 @@ impl LoadOutcome {
     }
 }
 
+/// The intervals of two generators together; none where they differ in width, which only those of
+/// runs by number can.
+fn added((mut one, mut other): (Intervals, Intervals)) -> Option<Intervals> {
+    let place = |intervals: &Intervals| (intervals.interval_ms, intervals.window_start);
+    if place(&one) != place(&other) {
+        return None;
+    }
+    if one.counts.len() < other.counts.len() {
+        std::mem::swap(&mut one, &mut other);
+    }
+    one.counts.iter_mut().zip(other.counts).for_each(|(own, others)| *own += others);
+    Some(one)
+}
+
 /// What the wall clock (nanoseconds since 1970) is ahead of the drivers' clock.
-fn wall_clock_ahead_ns() -> i128 {
+pub fn wall_clock_ahead_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_nanos() as i128 - i128::from(clock_ns())
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX).saturating_sub_unsigned(clock_ns())
 }
 
 /// From the first worker's start to the last one's end.

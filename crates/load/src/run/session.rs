@@ -4,7 +4,9 @@
 //! until after it belongs to the calls of that lap and to no others, and none of its threads is
 //! on a processor when that is read.
 
-use super::{EdgeObserver, LapCalls, LapGate, LoadError, LoadOutcome, WindowEdge, observe_laps};
+use super::{
+    EdgeObserver, Hold, LapCalls, LapGate, LoadError, LoadOutcome, WindowEdge, observe_held,
+};
 use crate::plan::{Connecting, DurationStop, LoadPlan};
 use bookend_io::{Usage, clock_ns, usage};
 use std::sync::Arc;
@@ -58,7 +60,8 @@ impl LoadSession {
                 // Only the first matters, and nobody waits for the second.
                 let _ = begun.try_send(edge);
             });
-            observe_laps(Arc::new(plan), Some(laps), &interrupt, &mut observer)
+            let hold = Hold { laps: Some(laps), ..Hold::default() };
+            observe_held(Arc::new(plan), hold, &interrupt, &mut observer)
         };
         let run = thread::Builder::new()
             .name("load-session".to_owned())

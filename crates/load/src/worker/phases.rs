@@ -20,6 +20,8 @@ pub(crate) enum RunPhase {
 /// When the phases end, nanoseconds of the drivers' clock; `u64::MAX` while that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PhaseTimes {
+    /// When a run begins whose start lies ahead.
+    pub start_ns: u64,
     pub window_start_ns: u64,
     pub window_end_ns: u64,
     pub drain_end_ns: u64,
@@ -27,8 +29,12 @@ pub(crate) struct PhaseTimes {
 
 impl PhaseTimes {
     /// Before the run.
-    pub const UNKNOWN: Self =
-        Self { window_start_ns: u64::MAX, window_end_ns: u64::MAX, drain_end_ns: u64::MAX };
+    pub const UNKNOWN: Self = Self {
+        start_ns: u64::MAX,
+        window_start_ns: u64::MAX,
+        window_end_ns: u64::MAX,
+        drain_end_ns: u64::MAX,
+    };
 
     /// The run begins.
     pub fn begin(&mut self, plan: &LoadPlan, start_ns: u64) {
@@ -41,7 +47,8 @@ impl PhaseTimes {
     #[inline]
     pub fn end_of(&self, phase: RunPhase) -> u64 {
         match phase {
-            RunPhase::Connecting | RunPhase::Over => u64::MAX,
+            RunPhase::Connecting => self.start_ns,
+            RunPhase::Over => u64::MAX,
             RunPhase::WarmUp => self.window_start_ns,
             RunPhase::Window => self.window_end_ns,
             RunPhase::Draining => self.drain_end_ns,

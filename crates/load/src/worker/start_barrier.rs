@@ -1,6 +1,7 @@
 //! All workers start together, once every connection has been established or has failed.
 
 use super::laps::LapGate;
+use super::start_gate::StartGate;
 use crate::record::IntervalFeed;
 use bookend_io::Waker;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub(crate) struct StartBarrier {
     /// Calls in the blocks that the logs of the workers have filled.
     pub calls_logged: Arc<AtomicUsize>,
     laps: Option<Arc<LapGate>>,
+    /// What decides when the run begins, where that is not its last worker.
+    gate: Option<Arc<StartGate>>,
 }
 
 /// Whether the run has begun.
@@ -50,6 +53,7 @@ impl StartBarrier {
             intervals: None,
             calls_logged: Arc::default(),
             laps: None,
+            gate: None,
         }
     }
 
@@ -65,26 +69,47 @@ impl StartBarrier {
         self
     }
 
+    /// The same for a run that begins when `gate` says so.
+    pub fn held_by(mut self, gate: Arc<StartGate>) -> Self {
+        gate.open(self.wakers.clone());
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Whether the start is decided elsewhere, and may lie ahead.
+    pub fn is_held(&self) -> bool {
+        self.gate.is_some()
+    }
+
     /// Where the workers learn of laps, if calls are made in laps only.
     pub fn laps(&self) -> Option<&Arc<LapGate>> {
         self.laps.as_ref()
     }
 
-    /// A worker has `connections` connections, and is ready. The last one to arrive starts the run.
+    /// A worker has `connections` connections, and is ready. The last one to arrive starts the run,
+    /// unless that is decided elsewhere.
     pub fn arrive(&self, connections: u32, now_ns: u64) {
         self.connections_ready.fetch_add(connections, Ordering::AcqRel);
         if self.workers_missing.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         let ready = self.connections_ready.load(Ordering::Acquire);
-        self.start_ns.store(if ready > 0 { now_ns } else { NEVER }, Ordering::Release);
+        match &self.gate {
+            Some(gate) if ready > 0 => gate.set_ready(ready),
+            _ => {
+                self.start_ns.store(if ready > 0 { now_ns } else { NEVER }, Ordering::Release);
+            }
+        }
         self.wakers.iter().for_each(Waker::wake);
     }
 
     /// Whether and when the run has begun.
     pub fn start(&self) -> RunStart {
         match self.start_ns.load(Ordering::Acquire) {
-            NOT_YET => RunStart::NotYet,
+            NOT_YET => match self.gate.as_ref().and_then(|gate| gate.start_ns()) {
+                Some(start_ns) => RunStart::At(start_ns),
+                None => RunStart::NotYet,
+            },
             NEVER => RunStart::Never,
             start_ns => RunStart::At(start_ns),
         }
@@ -115,6 +140,7 @@ impl StartBarrier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn barrier(workers: usize) -> StartBarrier {
         StartBarrier::new((0..workers).map(|_| Waker::new().unwrap()).collect())
@@ -127,6 +153,17 @@ mod tests {
         assert_eq!(barrier.start(), RunStart::NotYet);
         barrier.arrive(0, 7);
         assert_eq!(barrier.start(), RunStart::At(7));
+    }
+
+    #[test]
+    fn a_run_that_is_held_begins_when_its_gate_says_so() {
+        let gate = Arc::new(StartGate::default());
+        let barrier = barrier(1).held_by(Arc::clone(&gate));
+        assert_eq!(gate.wait(Duration::ZERO), None);
+        barrier.arrive(3, 5);
+        assert_eq!((gate.wait(Duration::ZERO), barrier.start()), (Some(3), RunStart::NotYet));
+        gate.start_at(900);
+        assert_eq!(barrier.start(), RunStart::At(900));
     }
 
     #[test]

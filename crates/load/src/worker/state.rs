@@ -69,7 +69,7 @@ impl WorkerState {
         let arrivals = arrivals(&plan, worker);
         Self {
             calls: CallSink::new(recorder_kind(&plan)),
-            pace: Pace::new(worker, arrivals),
+            pace: Pace::new(plan.part.number, worker, arrivals),
             room: Room::default(),
             measured: WorkerMeasurements::default(),
             sources: SourceAddresses::default(),
@@ -141,7 +141,7 @@ impl WorkerState {
     #[cold]
     fn tell_interval(&mut self) {
         if let Some(intervals) = &self.barrier.intervals {
-            let counted = self.calls.counted();
+            let counted = self.calls.counted(intervals.has_details);
             intervals.add(self.worker, &self.told, &counted, self.calls.in_flight());
             self.told = counted;
         }
@@ -226,7 +226,12 @@ impl WorkerState {
     /// Begins the run if all workers have arrived. False where it never will begin.
     pub fn try_to_begin(&mut self, now_ns: u64) -> bool {
         match self.barrier.start() {
+            RunStart::At(start_ns) if self.barrier.is_held() && now_ns < start_ns => {
+                self.times.start_ns = start_ns;
+                !self.barrier.is_cancelled()
+            }
             RunStart::At(start_ns) => {
+                self.measured.start_late_ns = now_ns.saturating_sub(start_ns);
                 // The last worker to arrive may have read its clock after this one. Calls that are
                 // made now belong to the run all the same.
                 let start_ns = start_ns.min(now_ns);
@@ -422,7 +427,8 @@ fn arrivals(plan: &LoadPlan, worker: u32) -> Option<Arrivals> {
     let open_loop = plan.pacing.open()?;
     let schedule = open_loop.schedule.delayed(Duration::from_nanos(plan.warmup_ns));
     let process = open_loop.arrivals;
-    Some(Arrivals::new(Arc::new(schedule), process, open_loop.seed, worker, plan.threads))
+    let (seed, part, threads) = (open_loop.seed, plan.part, plan.threads);
+    Some(Arrivals::new(Arc::new(schedule), process, seed, part, worker, threads))
 }
 
 /// What keeps due calls from being made, and since when.

@@ -7,6 +7,7 @@ use bookend_client::targets::Targets;
 use bookend_io::Driver;
 use bookend_io::Wait;
 use bookend_io::tls::TlsAdvice;
+use bookend_load::pace::Part;
 use bookend_load::plan::pacing::Loop;
 use bookend_load::plan::{Call, Connecting, DurationStop, GrpcCall, LoadPlan, ReportLabels};
 use bookend_load::run::{LoadOutcome, run};
@@ -41,6 +42,8 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         calls_skipped: 0,
         calls_listed: 0,
         labels: ReportLabels::default(),
+        part: Part::default(),
+        first_connection: 0,
     }
 }
 
