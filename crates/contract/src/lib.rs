@@ -23,6 +23,7 @@ pub mod latency_intervals;
 pub mod limit;
 pub mod lines;
 pub mod machine;
+pub mod node_usage;
 pub mod printable;
 pub mod report;
 pub mod secrets;

@@ -9,7 +9,8 @@
 //! A [`process`] is what runs then, with all its descendants; the [`guardian`] ends them should the
 //! lab be killed. What was measured is kept by `bookend_results`. A [`race`] needs none of that but
 //! processes: two servers by turns, no suite. A [`check`] holds what the load generator says
-//! against what a server that follows orders has seen.
+//! against what a server that follows orders has seen. A [`node`] is a whole machine, and what its
+//! kernel counts.
 //!
 //! Nothing here can name our own client or server: they are started like all others.
 #![forbid(unsafe_code)]
@@ -32,6 +33,7 @@ mod listening_process;
 pub mod lock;
 pub mod machine;
 pub mod memory;
+pub mod node;
 pub mod perf;
 pub mod probe;
 pub mod process;

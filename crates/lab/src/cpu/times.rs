@@ -61,6 +61,11 @@ impl CpuTimesDelta {
         }
     }
 
+    /// The CPUs that were there at both readings.
+    pub fn cpus(&self) -> Vec<usize> {
+        self.0.keys().copied().collect()
+    }
+
     /// The sum over all CPUs.
     pub fn total(&self) -> MachineCpu {
         let [user, nice, system, idle, iowait, irq, softirq, steal] = self.sum(|_| true);
@@ -145,6 +150,7 @@ cpu2 1 1 1 1 1 1 1 1 0 0
             idle_seconds: 1.01,
         };
         assert_eq!(total, expected);
+        assert_eq!(span().cpus(), [0, 1]);
     }
 
     #[test]
