@@ -6,8 +6,8 @@ mod usage_error;
 use crate::help::{self, CommandGroup};
 use crate::terminal::{hide_secrets_of, print_error};
 use crate::{
-    check, compare, completions, doctor, init, list, load, man, own_build, probe, race, report,
-    run, serve, ui,
+    agent, check, compare, completions, doctor, init, list, load, man, own_build, probe, race,
+    report, run, serve, ui,
 };
 use bookend_contract::exit;
 use bookend_load::output;
@@ -63,6 +63,8 @@ pub enum ServerCommand {
     Race(Box<race::RaceArguments>),
     /// Make one verified call, and check the server's HTTP/2 and gRPC
     Probe(Box<probe::ProbeArguments>),
+    /// Take part in a load test of several machines, which dial in to its coordinator
+    Agent(Box<agent::AgentArguments>),
     /// Start Bookend's own gRPC server, with every service of proto/
     Serve(Box<serve::ServeArguments>),
 }

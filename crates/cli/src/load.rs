@@ -3,34 +3,32 @@
 mod audience;
 mod capacity;
 mod delivery;
-mod interrupt;
+mod finish;
+mod fleet;
+pub mod interrupt;
 pub mod laps;
-mod no_call;
+pub mod no_call;
 mod observer;
-mod origin;
+pub mod origin;
 mod report_lines;
 
+use crate::fleet::FleetFlags;
 use crate::slow_schema::read_schema;
-use crate::terminal::{Failure, gate_status, print_error};
+use crate::terminal::{Failure, print_error};
 use crate::{contract, lab};
 use audience::Audience;
-use bookend_contract::exit;
-use bookend_contract::gate::{GateKind, JudgedGate};
 use bookend_load::descriptors;
 use bookend_load::flags::switches::SwitchedWords;
 use bookend_load::flags::{LoadFlags, config_file, files};
-use bookend_load::objective::Objective;
-use bookend_load::output::{self, OutputFormat};
+use bookend_load::output;
 use bookend_load::plan::LoadPlan;
-use bookend_load::record::LatencyTimeline;
-use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, RunObserver};
 use capacity::find_capacity;
 use clap::{Args, Command};
-use delivery::{deliver, deliver_beside};
+use finish::{Measured, finish, watching};
 use no_call::no_call;
-use observer::Observer;
-use origin::origin;
+pub use observer::Observer;
+use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,6 +46,8 @@ const EXAMPLES: &str = r#"Examples:
 pub struct LoadArguments {
     #[command(flatten)]
     flags: LoadFlags,
+    #[command(flatten)]
+    fleet: FleetFlags,
 }
 
 /// The words of the command line with every switch as clap reads it (Go's users write
@@ -82,6 +82,10 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     }
     files::check_apart(&flags.files_written(), &flags.files_read()).map_err(Failure::usage)?;
     let format = flags.output_format().map_err(Failure::usage)?;
+    if let Some(agents) = arguments.fleet.agents {
+        let words = whole_line(env::args_os().skip(1).collect())?;
+        return fleet::load(&flags, &arguments.fleet, agents, format, audience, &words[1..]);
+    }
     let read = || LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
     let plan = match &flags.thrift.file {
         Some(_) => read(),
@@ -100,42 +104,12 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     }
     let plan = Arc::new(plan);
     let started = SystemTime::now();
-    let keeps_log = flags.hdr.is_some();
-    let keeps_latencies = audience == Audience::People && has_latencies_over_time(format);
-    let mut observer =
-        Observer::new(audience, flags.live, plan.window_ns, keeps_log, keeps_latencies);
+    let mut observer = watching(&flags, format, audience, plan.window_ns);
     let outcome = measure(&plan, audience, &mut observer);
     observer.clear();
-    let outcome = outcome?;
-    let mut report = report::build_report(&plan, started, &outcome);
-    if audience == Audience::People {
-        report.bookend.origin = Some(origin());
-        let latencies = observer.latencies.as_ref();
-        report.bookend.latency_intervals = latencies.and_then(LatencyTimeline::intervals);
-    }
-    let gates = judged(&flags, &outcome);
-    report.bookend.gates.clone_from(&gates);
-    // The result is printed even if another file cannot be written.
-    let beside = deliver_beside(&flags, observer.log.as_ref(), outcome.calls.as_ref());
-    deliver(flags.output.as_deref(), format, report, outcome.calls.as_ref(), audience)?;
-    beside.map_err(Failure::not_delivered)?;
-    if let Some(why) = &outcome.template_failure {
-        return Err(Failure::usage(format!("{why}: the run ended there")));
-    }
-    status(&gates, &outcome, plan.calls_skipped)
-}
-
-/// Whether a result in that format says how latencies went over the window.
-fn has_latencies_over_time(format: OutputFormat) -> bool {
-    matches!(format, OutputFormat::Json | OutputFormat::Pretty | OutputFormat::Html)
-}
-
-/// The gates of the flags by what was measured.
-fn judged(flags: &LoadFlags, outcome: &LoadOutcome) -> Vec<JudgedGate> {
-    let of_kind = |kind, objectives: &[Objective]| -> Vec<JudgedGate> {
-        objectives.iter().flat_map(|objective| objective.judge(kind, outcome)).collect()
-    };
-    [of_kind(GateKind::Slo, &flags.slo), of_kind(GateKind::FailIf, &flags.fail_if)].concat()
+    let (outcome, skipped) = (outcome?, plan.calls_skipped);
+    let measured = Measured { plan: plan.reported(), started, outcome, skipped, fleet: None };
+    finish(&flags, format, audience, &observer, measured)
 }
 
 fn measure(
@@ -146,22 +120,4 @@ fn measure(
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
     run::observe(Arc::clone(plan), &interrupt, observer).map_err(|error| no_call(plan, &error))
-}
-
-/// Failed calls are results, as in ghz; a run without any call has no result.
-fn status(gates: &[JudgedGate], outcome: &LoadOutcome, skipped: u64) -> Result<u8, Failure> {
-    if outcome.cancelled {
-        return Ok(exit::INTERRUPTED);
-    }
-    let messages = outcome.streams.as_ref().map_or(0, |streams| streams.sent + streams.received);
-    if outcome.ok + outcome.errors.total() + messages > 0 {
-        return Ok(gate_status("load", gates));
-    }
-    Err(Failure::nothing_measured(match &outcome.first_failure {
-        Some(reason) => format!("no call ended in the window: {reason}"),
-        None if skipped > 0 => {
-            format!("no call is left: --skipFirst {skipped} is more than ended in the window")
-        }
-        None => "no call ended in the window".to_owned(),
-    }))
 }

@@ -48,6 +48,26 @@ impl Failure {
         if error.is_usage() { Failure::usage(error) } else { Failure::nothing_measured(error) }
     }
 
+    /// An agent cannot take part, with the exit status that the same has on one machine.
+    pub fn of_agent(status: Option<u8>, error: impl ToString) -> Failure {
+        Failure::new(status.unwrap_or(exit::NOTHING_MEASURED), error)
+    }
+
+    /// An agent was lost, and the run with it.
+    pub fn agent_lost(error: impl ToString) -> Failure {
+        Failure::new(exit::AGENT_LOST, error)
+    }
+
+    /// The exit status.
+    pub fn status(&self) -> u8 {
+        self.status
+    }
+
+    /// What it says.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
     fn new(status: u8, error: impl ToString) -> Failure {
         // A path or a peer's message may hold anything; a line of a log must stay one line.
         let line = shown(&without_error_numbers(&error.to_string()));

@@ -18,5 +18,7 @@ pub const SOME_ROWS_FAILED: u8 = 4;
 pub const NOT_DELIVERED: u8 = 5;
 /// `--slo` or `--fail-if` was neither met nor missed: there is no interval, or one too wide.
 pub const NOT_DECIDED: u8 = 6;
+/// An agent was lost, and the run ended with it: what all agents had told is kept.
+pub const AGENT_LOST: u8 = 7;
 /// Interrupted: what was measured is kept. 128 + SIGINT, as in shells.
 pub const INTERRUPTED: u8 = 130;

@@ -13,6 +13,7 @@ pub mod csv;
 pub mod duration;
 pub mod environment;
 pub mod exit;
+pub mod fleet;
 pub mod gate;
 pub mod generator_stops;
 pub mod in_flight;

@@ -1,5 +1,6 @@
 //! What kept a run from more: its server, the way to it, its schedule, or the generator.
 
+use crate::fleet::{FleetReport, ServerReport};
 use crate::generator_stops::clause;
 use crate::report::{Extension, LoadReport, OpenLoopReport};
 use crate::verdict::GENERATOR_SATURATED;
@@ -51,12 +52,19 @@ fn of_run(report: &LoadReport) -> Option<String> {
     let busy = busy_text(facts);
     let has_kept_up = facts.ok as f64 >= all as f64 * KEPT;
     let unanswered = format!("{failed} of {all} calls failed or have no answer");
+    if let Some(limit) = facts.fleet.as_deref().and_then(|fleet| of_agents(fleet, has_kept_up)) {
+        return Some(limit);
+    }
     if facts.busy_share() >= GENERATOR_SATURATED {
         let at_least = match has_kept_up {
             true => ": the target can do at least this much",
             false => &format!(", and {unanswered}"),
         };
         return Some(format!("this generator was the limit ({busy}){at_least}"));
+    }
+    let server = facts.fleet.as_ref().and_then(|fleet| fleet.server.as_ref());
+    if let Some(why) = server.and_then(ServerReport::path_limit) {
+        return Some(format!("the path to the server: {why}"));
     }
     let answers = has_kept_up.then_some(()).ok_or(unanswered.as_str());
     if let Some(limit) = of_schedule(facts, &busy, answers) {
@@ -83,6 +91,18 @@ fn of_run(report: &LoadReport) -> Option<String> {
         ));
     }
     Some(format!("the server, or the network to it: the generator was {busy} and waited for it"))
+}
+
+/// Whether one of several generators was the limit, for its share of the load is that of others.
+fn of_agents(fleet: &FleetReport, has_kept_up: bool) -> Option<String> {
+    let busiest = fleet.busiest().filter(|agent| agent.busy_share >= GENERATOR_SATURATED)?;
+    let at_least = if has_kept_up { ": the target can do at least this much" } else { "" };
+    let share = busiest.busy_share * 100.0;
+    Some(format!(
+        "agent {} was the limit ({share:.0} % busy){at_least}; more agents tell what the server \
+         can do",
+        busiest.name
+    ))
 }
 
 /// How busy the generator was, of all its threads or of what its control groups left of them.

@@ -39,8 +39,7 @@ pub struct NodeUsage {
 pub struct NodeCpuUsage {
     /// CPUs that were online at both ends of the window.
     pub cpus: u32,
-    /// Time in which the CPUs worked. It is the sum of user, system, softirq and irq time, but at
-    /// most the time in which they were not idle: idle time is measured, and the kinds are ticks.
+    /// Time in which the CPUs were not idle, which is measured; the kinds below are ticks.
     pub busy_seconds: f64,
     /// User time, with that of niced processes.
     pub user_seconds: f64,

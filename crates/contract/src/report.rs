@@ -2,6 +2,7 @@
 
 use crate::build_facts::BuildFacts;
 use crate::count;
+use crate::fleet::FleetReport;
 use crate::gate::JudgedGate;
 use crate::generator_stops::GeneratorStops;
 use crate::in_flight::InFlightAtEnd;
@@ -188,6 +189,9 @@ pub struct Extension {
     /// How latencies went over the window, where that was followed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_intervals: Option<LatencyIntervals>,
+    /// The machines that made the run, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fleet: Option<Box<FleetReport>>,
     /// What kept the run from more, in words: [`crate::limit::limit`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<String>,
@@ -530,6 +534,7 @@ pub(crate) mod tests {
             gates: vec![gate()],
             never_came_back: 1,
             intervals: Some(Intervals { interval_ms: 100, window_start: 5, counts: vec![1; 15] }),
+            fleet: None,
             latency_intervals: Some(LatencyIntervals {
                 interval_ms: 1_000,
                 p50_ns: vec![Some(1_000), None],

@@ -63,6 +63,11 @@ impl CpuMeter {
         self.account.cpu_ns().unwrap_or_else(|| self.clock.read_ns())
     }
 
+    /// Whether a control group knows it.
+    pub fn is_in_control_group(&self) -> bool {
+        self.account.cpu.is_some()
+    }
+
     /// What is not exact in what was read. With a control group all of it is.
     pub fn gaps(&self) -> CpuGaps {
         match self.account.cpu {

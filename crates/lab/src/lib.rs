@@ -24,7 +24,7 @@ pub mod control_group;
 pub mod cpu;
 pub mod doctor;
 pub mod guardian;
-mod held_folder;
+pub mod held_folder;
 pub mod invocation;
 mod key_values;
 mod lap_process;

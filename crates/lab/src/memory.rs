@@ -29,6 +29,11 @@ impl MemoryMeter {
         MemoryMeter { account: process.account().clone(), tree: process.tree().clone() }
     }
 
+    /// A meter for a tree that the lab has not started.
+    pub fn of_tree(tree: ProcessTree) -> MemoryMeter {
+        MemoryMeter { account: Account::default(), tree }
+    }
+
     /// Where the figures come from: `cgroup` or `rss`.
     pub fn source(&self) -> &'static str {
         if self.account.memory.is_some() { "cgroup" } else { "rss" }

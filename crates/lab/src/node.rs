@@ -65,7 +65,7 @@ fn cpu_usage(used: &CpuTimesDelta, seconds: f64) -> Option<NodeCpuUsage> {
     (!cpus.is_empty()).then(|| NodeCpuUsage {
         cpus: cpus.len() as u32,
         // Idle time is in whole ticks, so that it may be longer than a window of idle CPUs.
-        busy_seconds: used.busy_seconds(&cpus, seconds).max(0.0),
+        busy_seconds: used.not_idle_seconds(&cpus, seconds).max(0.0),
         user_seconds: total.user_seconds,
         system_seconds: total.system_seconds,
         softirq_seconds: total.softirq_seconds,
@@ -133,7 +133,7 @@ mod tests {
         let cpu = stat_usage(STAT, LATER_STAT, 3.0).cpu.expect("there are CPUs");
         let expected = NodeCpuUsage {
             cpus: 2,
-            busy_seconds: 0.96,
+            busy_seconds: 2.95,
             user_seconds: 0.6,
             system_seconds: 0.3,
             softirq_seconds: 0.05,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_bounds_what_ticks_say() {
+    fn a_node_was_busy_while_it_was_not_idle() {
         let busy = |seconds| {
             stat_usage(STAT, LATER_STAT, seconds).cpu.expect("there are CPUs").busy_seconds
         };

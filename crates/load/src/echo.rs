@@ -14,7 +14,7 @@ use bookend_payload::data::DataSource;
 use bookend_payload::error_text::word;
 use bookend_payload::schema;
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// ghz's stand-in for "as many as the duration lets through".
 const TOTAL_WITHOUT_LIMIT: u64 = i32::MAX as u64;
@@ -37,7 +37,7 @@ const WRITTEN_AS_ZERO: [&str; 10] = [
 pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     let parts = [
         echo_call(flags, call, plan),
-        echo_tls(flags),
+        echo_files(flags, call),
         echo_load(flags, plan),
         echo_ours(flags, plan),
     ];
@@ -50,8 +50,8 @@ pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     if flags.call.show_secrets { options } else { secrets::in_options(&options) }
 }
 
-fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
-    let flags = &flags.call;
+/// The files that the flags name, under the names of the flags.
+pub fn echo_files(flags: &LoadFlags, call: &CallOptions) -> Value {
     let (proto, import_paths, protoset) = match &call.schema {
         SchemaSource::Proto { file, import_paths } => {
             let folders = schema::search_path(file, import_paths);
@@ -61,6 +61,25 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
         SchemaSource::Protoset(file) => (None, None, Some(path(file))),
         SchemaSource::Reflection => (None, None, None),
     };
+    let tls = |file: &Option<PathBuf>| {
+        // With plain text they mean nothing.
+        file.as_deref().filter(|_| !flags.call.insecure).map(path)
+    };
+    let data_file = flags.call.data_file.as_deref().or(flags.call.binary_file.as_deref());
+    json!({
+        "proto": proto,
+        "import-paths": import_paths,
+        "protoset": protoset,
+        "data-file": data_file.map(path),
+        "cacert": tls(&flags.call.cacert),
+        "cert": tls(&flags.call.cert),
+        "key": tls(&flags.call.key),
+        "rate-file": flags.pacing.rate_file.as_deref().map(path),
+        "thrift": flags.thrift.file.as_deref().map(path),
+    })
+}
+
+fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     let data = match &call.data {
         DataSource::Json(text) => Some(json_or_text(text)),
         _ => None,
@@ -73,30 +92,13 @@ fn echo_call(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
     json!({
         "call": call.method,
         "host": call.targets.to_string(),
-        "proto": proto,
-        "import-paths": import_paths,
-        "protoset": protoset,
         "authority": call.authority,
-        "binary": flags.binary || flags.binary_file.is_some(),
+        "insecure": flags.call.insecure,
+        "cname": flags.call.cname.as_ref().filter(|_| !flags.call.insecure),
+        "skipTLS": (!flags.call.insecure).then_some(flags.call.skip_tls),
+        "binary": flags.call.binary || flags.call.binary_file.is_some(),
         "data": data,
-        "data-file": flags.data_file.as_deref().or(flags.binary_file.as_deref()).map(path),
         "metadata": metadata,
-    })
-}
-
-/// With plain text the other flags of TLS mean nothing.
-fn echo_tls(flags: &LoadFlags) -> Value {
-    let call = &flags.call;
-    if call.insecure {
-        return json!({ "insecure": true });
-    }
-    json!({
-        "insecure": false,
-        "cacert": call.cacert.as_deref().map(path),
-        "cert": call.cert.as_deref().map(path),
-        "key": call.key.as_deref().map(path),
-        "cname": call.cname,
-        "skipTLS": call.skip_tls,
     })
 }
 
@@ -152,11 +154,9 @@ fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
         "wait": (flags.wait == Wait::Spin).then(|| flags.wait.name()),
         "connects-in-window": only_if_true(plan.connecting == Connecting::InRun),
         "one-shot": only_if_true(plan.connecting == Connecting::PerCall),
-        "rate-file": flags.pacing.rate_file.as_deref().map(path),
         "arrivals": random.map(|open_loop| word(&open_loop.arrivals)),
         "seed": random.map(|open_loop| open_loop.seed),
         "varying-metadata": varying.map(utf8),
-        "thrift": flags.thrift.file.as_deref().map(path),
         "thrift-transport": thrift.map(|call| word(&call.transport())),
         "thrift-protocol": thrift.map(|call| word(&call.protocol())),
         "thrift-pipelining": only_if_true(flags.thrift.is_pipelined),

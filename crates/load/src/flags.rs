@@ -6,6 +6,7 @@ pub mod config_file;
 pub mod files;
 mod number;
 pub mod pacing;
+pub mod sent;
 pub mod streaming;
 pub mod switches;
 pub mod thrift;

@@ -55,7 +55,7 @@ fn schema(options: &CallOptions) -> Result<(Schema, u64), PrepareError> {
 }
 
 /// As in ghz, a folder for imports that is not there is passed over, unless something is missing.
-fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
+pub(crate) fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
     let (there, missing): (Vec<_>, Vec<_>) =
         import_paths.iter().cloned().partition(|folder| folder.is_dir());
     Schema::from_proto(file, &there).map_err(|error| match (missing.into_iter().next(), &error) {

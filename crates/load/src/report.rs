@@ -123,6 +123,7 @@ fn extension(plan: &ReportedPlan, outcome: &LoadOutcome, count: u64) -> Extensio
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
         latency_intervals: None,
+        fleet: None,
         limit: None,
         gates: Vec::new(),
         origin: None,

@@ -5,6 +5,7 @@ mod outcome;
 mod session;
 mod worker_threads;
 
+pub use bookend_io::clock_ns;
 pub use outcome::{LoadOutcome, wall_clock_ahead_ns};
 pub use session::LoadSession;
 
@@ -14,7 +15,7 @@ pub use crate::worker::{LapCalls, StartGate};
 use crate::worker::{LapGate, RunStart, StartBarrier};
 use bookend_contract::duration::nanoseconds;
 use bookend_contract::generator_stops::GeneratorStops;
-use bookend_io::{Usage, Waker, clock_ns, usage};
+use bookend_io::{Usage, Waker, usage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

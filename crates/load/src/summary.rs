@@ -1,6 +1,11 @@
 //! A report as text: ghz's summary with the same words in the same places, then what ghz does
 //! not have.
 
+mod fleet;
+mod units;
+
+pub(crate) use units::duration;
+
 use bookend_contract::generator_stops::clause;
 use bookend_contract::report::{
     Bucket, Extension, LatencySplit, LoadReport, OpenLoopReport, SplitPart, StreamReport,
@@ -47,17 +52,6 @@ pub fn text(report: &LoadReport) -> String {
 /// A latency, or a dash where none was measured.
 pub(crate) fn latency(report: &LoadReport, nanoseconds: u64) -> String {
     if report.latency_distribution.is_empty() { "-".to_owned() } else { duration(nanoseconds) }
-}
-
-/// A time in the unit that fits.
-pub(crate) fn duration(nanoseconds: u64) -> String {
-    let in_unit = |unit_ns: f64| nanoseconds as f64 / unit_ns;
-    match nanoseconds {
-        0..1_000 => format!("{nanoseconds} ns"),
-        1_000..1_000_000 => format!("{:.2} µs", in_unit(1e3)),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", in_unit(1e6)),
-        _ => format!("{:.2} s", in_unit(1e9)),
-    }
 }
 
 fn histogram(buckets: &[Bucket]) -> String {
@@ -128,6 +122,7 @@ fn extension(report: &LoadReport) -> String {
         facts.streams.as_ref().map_or_else(String::new, streams),
         latency_parts(facts),
         by_target(facts),
+        facts.fleet.as_deref().map_or_else(String::new, fleet::lines),
         outside_the_window(report),
         announced_by_the_server(facts),
         silence(facts),

@@ -67,6 +67,11 @@ impl Schema {
         Ok(Schema { pool: set::pool(bytes, &place)?, place })
     }
 
+    /// The schema as a `FileDescriptorSet`, which [`Schema::decode`] reads.
+    pub fn encode(&self) -> Vec<u8> {
+        self.pool.encode_to_vec()
+    }
+
     /// The full names of all services, sorted.
     pub fn services(&self) -> Vec<String> {
         let mut names: Vec<String> =

@@ -13,11 +13,12 @@ struct Edges {
 
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
-const DRAWN: [Edges; 16] = [
+const DRAWN: [Edges; 17] = [
     Edges { from: "wire", to: &[], build: &[] },
     Edges { from: "io", to: &[], build: &[] },
     Edges { from: "contract", to: &[], build: &[] },
     Edges { from: "codegen", to: &[], build: &[] },
+    Edges { from: "fleet", to: &["contract"], build: &[] },
     Edges { from: "client", to: &["wire", "io"], build: &[] },
     Edges { from: "server", to: &["wire", "io"], build: &["codegen"] },
     Edges { from: "payload", to: &["wire", "contract"], build: &[] },
@@ -33,7 +34,10 @@ const DRAWN: [Edges; 16] = [
     Edges { from: "xtask", to: &[], build: &[] },
     Edges {
         from: "cli",
-        to: &["contract", "payload", "load", "results", "report", "lab", "server", "services"],
+        to: &[
+            "contract", "payload", "fleet", "load", "results", "report", "lab", "server",
+            "services",
+        ],
         build: &[],
     },
 ];

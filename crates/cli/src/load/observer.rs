@@ -53,6 +53,13 @@ impl Observer {
         Self { audience, shown, keeps_log, log: None, latencies }
     }
 
+    /// The window begins at that time.
+    pub fn window_begins(&mut self, at: SystemTime) {
+        if self.keeps_log {
+            self.log = Some(HdrLog::new(at));
+        }
+    }
+
     /// The run is over: the terminal is as it was before.
     pub fn clear(&mut self) {
         if let Shown::View(view) = &mut self.shown {
@@ -78,8 +85,8 @@ fn show(text: &str) {
 
 impl RunObserver for Observer {
     fn edge(&mut self, edge: WindowEdge) {
-        if edge == WindowEdge::Start && self.keeps_log {
-            self.log = Some(HdrLog::new(SystemTime::now()));
+        if edge == WindowEdge::Start {
+            self.window_begins(SystemTime::now());
         }
         if self.audience == Audience::Lab {
             let line = match edge {

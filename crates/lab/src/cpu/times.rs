@@ -86,10 +86,16 @@ impl CpuTimesDelta {
     /// at almost none, and its share of the ticks may be several times its time. Idle time is
     /// measured, so that it bounds what the ticks say.
     pub fn busy_seconds(&self, cpus: &[usize], elapsed_seconds: f64) -> f64 {
-        let [user, nice, system, idle, iowait, irq, softirq, steal] =
-            self.sum(|cpu| cpus.contains(cpu));
-        let not_idle = elapsed_seconds * cpus.len() as f64 - seconds(idle + iowait + steal);
-        seconds(user + nice + system + irq + softirq).min(not_idle)
+        let [user, nice, system, _, _, irq, softirq, _] = self.sum(|cpu| cpus.contains(cpu));
+        let ticks = seconds(user + nice + system + irq + softirq);
+        ticks.min(self.not_idle_seconds(cpus, elapsed_seconds))
+    }
+
+    /// Time in which these CPUs were not idle, of `elapsed_seconds`. Where timers wake what runs,
+    /// as they do at a fixed rate of calls, it is far nearer to the truth than ticks are.
+    pub fn not_idle_seconds(&self, cpus: &[usize], elapsed_seconds: f64) -> f64 {
+        let [_, _, _, idle, iowait, _, _, steal] = self.sum(|cpu| cpus.contains(cpu));
+        elapsed_seconds * cpus.len() as f64 - seconds(idle + iowait + steal)
     }
 
     /// Time that the hypervisor took from these CPUs while they had work, seconds.

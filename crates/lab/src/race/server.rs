@@ -4,6 +4,7 @@ use super::error::RaceRunError;
 use super::host::RaceHost;
 use crate::cpu::CpuMeter;
 use crate::invocation::Invocation;
+use crate::memory::MemoryMeter;
 use crate::process::Process;
 use crate::process::interrupt::Interrupt;
 use crate::process::listening::{listener, listening_port, listens_on};
@@ -100,6 +101,7 @@ pub struct RaceServer {
     process: Option<Process>,
     tree: ProcessTree,
     meter: CpuMeter,
+    memory: MemoryMeter,
 }
 
 impl RaceServer {
@@ -140,6 +142,16 @@ impl RaceServer {
     /// CPU time of its processes so far, nanoseconds.
     pub fn cpu_ns(&mut self) -> u64 {
         self.meter.read_ns()
+    }
+
+    /// Memory of its processes now, bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory.read().memory_bytes
+    }
+
+    /// Whether a control group knows its CPU time.
+    pub fn is_in_control_group(&self) -> bool {
+        self.meter.is_in_control_group()
     }
 
     /// What it has used so far.
@@ -202,6 +214,7 @@ impl RaceServer {
             address,
             process: None,
             meter: CpuMeter::of_tree(tree.clone()),
+            memory: MemoryMeter::of_tree(tree.clone()),
             tree,
         })
     }
@@ -221,6 +234,7 @@ impl RaceServer {
             name: name.to_owned(),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
             meter: CpuMeter::of(&process),
+            memory: MemoryMeter::of(&process),
             tree: process.tree().clone(),
             process: Some(process),
         })

@@ -14,7 +14,7 @@ use std::time::Duration;
 const MARKS_MAX: usize = 4;
 
 /// The note that the lab itself adds where it could make no call: its callers must check replies.
-const VERIFIED_CALLS: &str = "verified_calls";
+const VERIFIED_CALLS: &str = "preparing_calls";
 
 /// What a process prints once its standard input is closed.
 #[derive(Debug)]

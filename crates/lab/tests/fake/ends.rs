@@ -414,7 +414,7 @@ fn another_protocol_is_not_probed() {
     fake_run.settings.probe = Some(vec!["false".to_owned()]);
     let row = fake_run.row();
     assert_eq!(marks(&row), [""; 0]);
-    assert_eq!(row.server_notes["verified_calls"], 0.0);
+    assert_eq!(row.server_notes["preparing_calls"], 0.0);
     let run = fake_run.store.latest_run().unwrap().unwrap();
     let said = "server speaks Thrift: the lab makes no call itself, callers check every reply";
     assert!(run.notes.contains(&said.to_owned()), "{:?}", run.notes);

@@ -19,6 +19,7 @@ pub struct RateSchedule {
 struct Part {
     start_s: f64,
     /// Infinite for the last part.
+    #[serde(with = "finite_or_null")]
     length_s: f64,
     /// Calls a second where it begins.
     from: f64,
@@ -26,6 +27,19 @@ struct Part {
     to: f64,
     /// Calls that are due before it begins.
     calls_before: f64,
+}
+
+/// JSON has no infinity.
+mod finite_or_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(length_s: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Some(*length_s).filter(|length_s| length_s.is_finite()).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 impl RateSchedule {
@@ -200,6 +214,14 @@ mod tests {
         let schedule = RateSchedule::new([(seconds(2), 10.0, 10.0)], 0.0);
         assert!((time_of(&schedule, 20.0).unwrap() - 2.0).abs() < 1e-12);
         assert_eq!(time_of(&schedule, 20.5), None);
+    }
+
+    #[test]
+    fn a_schedule_goes_through_json_unchanged() {
+        for schedule in [hills(), RateSchedule::constant(0.1)] {
+            let json = serde_json::to_string(&schedule).unwrap();
+            assert_eq!(serde_json::from_str::<RateSchedule>(&json).unwrap(), schedule);
+        }
     }
 
     #[test]

@@ -4,10 +4,11 @@
 use super::interval_details::IntervalDetails;
 use super::latencies::Latencies;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What all workers did in one interval of the window.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunInterval {
     /// Since the window began, nanoseconds.
     pub start_ns: u64,
@@ -22,9 +23,36 @@ pub struct RunInterval {
     /// Calls in flight when it ended.
     pub in_flight: u64,
     /// Latencies of its OK calls, nanoseconds; in an open loop from when they were due.
+    #[serde(skip)]
     pub latencies: Latencies,
     /// All that was recorded, where that is wanted.
     pub details: Option<Box<IntervalDetails>>,
+}
+
+impl RunInterval {
+    /// Adds the same interval of another generator, or the interval that follows. Intervals that
+    /// are added have all that was recorded.
+    pub fn merge(&mut self, other: &Self) {
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.end_ns = self.end_ns.max(other.end_ns);
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.messages += other.messages;
+        self.in_flight += other.in_flight;
+        let details = self.details.get_or_insert_default();
+        if let Some(others) = &other.details {
+            details.merge(others);
+        }
+    }
+
+    /// The same with its latencies, which do not go from process to process twice.
+    pub fn with_latencies(mut self) -> Self {
+        if let Some(details) = &self.details {
+            let of_due = details.open_loop.as_ref().map(|calls| &calls.from_intended);
+            self.latencies = of_due.unwrap_or(&details.from_start).clone();
+        }
+        self
+    }
 }
 
 /// What a worker has counted in the window so far.

@@ -3,8 +3,8 @@
 use super::cpu_quota;
 use crate::record::{
     ErrorCounts, InFlightAges, IoStatisticsShape, Latencies, ListedCalls, OpenLoopCalls,
-    SetupLatencies, StreamMessages, TargetOutcome, Timeline, WorkerMeasurements, count_text,
-    smaller,
+    RunInterval, SetupLatencies, StreamMessages, TargetOutcome, Timeline, WorkerMeasurements,
+    count_text, smaller,
 };
 use bookend_contract::generator_stops::GeneratorStops;
 use bookend_contract::report::Intervals;
@@ -87,6 +87,34 @@ pub struct LoadOutcome {
 }
 
 impl LoadOutcome {
+    /// The result of a run of which no more is known than what it did in `interval`.
+    pub fn of_interval(interval: &RunInterval) -> Self {
+        let details = interval.details.as_deref().cloned().unwrap_or_default();
+        Self {
+            latencies: details.from_start,
+            open_loop: details.open_loop,
+            ok: interval.ok,
+            errors: details.errors,
+            streams: details.streams.map(Box::new),
+            window_ns: interval.end_ns - interval.start_ns,
+            cancelled: true,
+            ..Self::default()
+        }
+    }
+
+    /// The same with the calls of `interval` in the place of its own, which are a part of them.
+    pub fn with_calls_of(self, interval: &RunInterval) -> Self {
+        let calls = Self::of_interval(interval);
+        Self {
+            latencies: calls.latencies,
+            open_loop: calls.open_loop,
+            ok: calls.ok,
+            errors: calls.errors,
+            streams: calls.streams,
+            ..self
+        }
+    }
+
     /// Latencies as a user has them: in an open loop from when each call was due.
     pub fn latencies_to_report(&self) -> &Latencies {
         match &self.open_loop {

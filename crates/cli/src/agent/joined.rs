@@ -1,0 +1,118 @@
+//! An agent that takes part: it hears what is to be done, has it done, and tells what was done.
+
+use super::run::RunThread;
+use super::run_link::{Order, Told};
+use crate::fleet::link::{Receiving, Sending};
+use crate::terminal::Failure;
+use bookend_fleet::message::{FromAgent, ToAgent};
+use bookend_fleet::{AgentEvent, AgentRun};
+use bookend_load::run::clock_ns;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::{sleep, timeout};
+
+/// How often it is looked whether the user wants the agent to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long a message may take to be taken by the kernel. The coordinator has given the agent up
+/// before.
+const SEND_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// What an agent that took part is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// There is nothing more to do.
+    Over,
+    /// It may dial in again.
+    Again,
+    /// The user has ended it.
+    Interrupted,
+}
+
+/// Takes part until the coordinator says that it is over.
+///
+/// # Errors
+/// [`Failure`]: the coordinator is gone, and where what was measured is kept.
+pub async fn serve(
+    mut receiving: Receiving,
+    mut sending: Sending,
+    keep: &Path,
+    interrupt: &AtomicBool,
+) -> Result<Ending, Failure> {
+    let (tell, mut told) = unbounded_channel();
+    let thread = RunThread::start(tell)?;
+    let mut run = AgentRun::new(clock_ns());
+    loop {
+        let heard = hear(&mut receiving, &mut told, &run).await;
+        match heard {
+            Heard::Message(Ok(Some(message))) => run.receive(message, clock_ns()),
+            Heard::Message(Ok(None)) => run.disconnected("the coordinator has hung up".to_owned()),
+            Heard::Message(Err(error)) => run.disconnected(error.to_string()),
+            Heard::Told(Told::Say(message)) => run.say(message),
+            Heard::Told(Told::Second(content)) => run.second(content),
+            Heard::Nothing => {}
+        }
+        run.tick(clock_ns());
+        for event in run.take_events() {
+            match event {
+                AgentEvent::Send(message) => {
+                    let sent = timeout(SEND_TIMEOUT, sending.send(&message)).await;
+                    if !matches!(sent, Ok(Ok(()))) {
+                        run.disconnected("the coordinator takes no messages any more".to_owned());
+                    }
+                }
+                AgentEvent::Prepare(task) => thread.order(Order::Prepare(task)),
+                AgentEvent::Start(start_ns) => thread.order(Order::Start(start_ns)),
+                AgentEvent::Command(_) => {}
+                AgentEvent::Stop => thread.stop(),
+                AgentEvent::End(again) => {
+                    sending.close().await;
+                    thread.end(None);
+                    return Ok(if again { Ending::Again } else { Ending::Over });
+                }
+                AgentEvent::Abandoned(reason) => return Err(abandoned(thread, keep, &reason)),
+            }
+        }
+        // What the loop above has added is sent by the next one.
+        if interrupt.load(Ordering::Relaxed) {
+            let reason = "its user has ended it".to_owned();
+            let _ = sending.send(&FromAgent::Failed { reason, status: 130 }).await;
+            sending.close().await;
+            thread.end(Some(keep));
+            return Ok(Ending::Interrupted);
+        }
+    }
+}
+
+enum Heard {
+    Message(io::Result<Option<ToAgent>>),
+    Told(Told),
+    Nothing,
+}
+
+/// What comes next, from the coordinator or from the run.
+async fn hear(
+    receiving: &mut Receiving,
+    told: &mut UnboundedReceiver<Told>,
+    run: &AgentRun,
+) -> Heard {
+    let until_tick = Duration::from_nanos(run.next_tick_ns().saturating_sub(clock_ns()));
+    tokio::select! {
+        message = receiving.next() => Heard::Message(message),
+        Some(told) = told.recv() => Heard::Told(told),
+        () = sleep(until_tick.min(LOOK)) => Heard::Nothing,
+    }
+}
+
+/// The coordinator is gone: the load ends, and what was measured is kept.
+fn abandoned(thread: RunThread, keep: &Path, reason: &str) -> Failure {
+    let kept = thread.end(Some(keep));
+    let kept = match kept {
+        Some(file) => format!("what this agent has measured is in {}", file.display()),
+        None => "this agent had measured nothing".to_owned(),
+    };
+    Failure::nothing_measured(format!("{reason}; {kept}"))
+}

@@ -1,0 +1,21 @@
+//! Several machines that make one load test: the coordinator's side, and what both sides share.
+//!
+//! The protocol and its states are those of `bookend-fleet`; here are its sockets.
+//! - `flags` says where agents are awaited, and how many.
+//! - `listener` takes their connections, `greeting` checks who they are, `link` carries messages.
+//! - `gathered` are the agents of a command, which runs one load test after another with them.
+//! - `merged` makes one result of what they tell.
+
+pub mod flags;
+mod gathered;
+pub mod greeting;
+pub mod link;
+mod listener;
+mod local;
+mod merged;
+pub mod task;
+pub mod token;
+
+pub use flags::FleetFlags;
+pub use gathered::Gathered;
+pub use merged::{MergedRun, measure};

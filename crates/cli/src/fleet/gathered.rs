@@ -1,0 +1,334 @@
+//! The agents of a command: gathered once, they make one run after another.
+
+use super::flags::{Agents, FleetFlags};
+use super::greeting::refuse;
+use super::link::{Receiving, Sending};
+use super::listener::{AgentListener, Arrival, Candidate};
+use super::local::LocalAgents;
+use super::token::{FleetToken, nonce};
+use crate::agent::identity;
+use crate::terminal::{Failure, print_error};
+use bookend_fleet::message::{AgentFacts, AgentRole, FromAgent, Greeting, ToAgent};
+use bookend_fleet::{AgentTask, CoordinatedRun, LossRule, RunEvent};
+use bookend_load::run::clock_ns;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{sleep, timeout};
+
+/// How often a run is looked at while nothing comes.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long agents may take to hear that there is nothing more to do.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// An agent that takes part.
+pub struct Member {
+    /// What it has said of itself.
+    pub facts: AgentFacts,
+    sender: UnboundedSender<ToAgent>,
+}
+
+/// What comes from an agent, with its number and the time.
+enum FromMember {
+    Message(usize, FromAgent, u64),
+    HungUp(usize, String, u64),
+}
+
+/// The agents of a command. They are told to hang up where this is dropped.
+pub struct Gathered {
+    runtime: Runtime,
+    /// By number: first those that make calls, then the others.
+    pub members: Vec<Member>,
+    received: UnboundedReceiver<FromMember>,
+    arrivals: UnboundedReceiver<Arrival>,
+    is_private: bool,
+    local: LocalAgents,
+}
+
+impl Gathered {
+    /// Waits until all agents that the flags ask for have dialled in, and refuses all others.
+    /// `None`: the user ended the waiting.
+    ///
+    /// # Errors
+    /// [`Failure`] when they are not there in time, and who is.
+    pub fn gather(
+        flags: &FleetFlags,
+        agents: Agents,
+        interrupt: &AtomicBool,
+    ) -> Result<Option<Gathered>, Failure> {
+        let local_token = nonce();
+        let token = match (agents, FleetToken::read(flags.token_file.as_deref())?) {
+            (Agents::Local(_), None) => Some(FleetToken::of(local_token.as_bytes())),
+            (_, token) => token,
+        };
+        let listener = AgentListener::bind(flags, token)?;
+        let address = listener.address;
+        let is_private = listener.is_private();
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(Failure::nothing_measured)?;
+        let (arrived, arrivals) = unbounded_channel();
+        runtime.spawn(Arc::new(listener).accept(arrived));
+        let local = match agents {
+            Agents::Local(count) => {
+                let token = std::env::var(super::token::VARIABLE).unwrap_or(local_token);
+                LocalAgents::start(count, address, &token)?
+            }
+            Agents::Joining(_) => LocalAgents::default(),
+        };
+        let mut wanted = vec![AgentRole::Load; agents.count() as usize];
+        wanted.extend(flags.has_server().then_some(AgentRole::Server));
+        wanted.extend(flags.probe_rate.map(|_| AgentRole::Probe));
+        let (tell, received) = unbounded_channel();
+        let mut gathered =
+            Gathered { runtime, members: Vec::new(), received, arrivals, is_private, local };
+        let program = identity::program()?;
+        let gathering = Gathering { wanted, program, address, wait: flags.fleet_wait, tell };
+        Ok(gathered.await_all(gathering, interrupt)?.then_some(gathered))
+    }
+
+    /// Whether nobody else can read what goes to agents.
+    pub fn is_private(&self) -> bool {
+        self.is_private
+    }
+
+    fn await_all(&mut self, gathering: Gathering, interrupt: &AtomicBool) -> Result<bool, Failure> {
+        if self.local.is_none() || gathering.wanted.iter().any(|role| *role != AgentRole::Load) {
+            gathering.announce();
+        }
+        let deadline = Instant::now() + gathering.wait;
+        let mut places: Vec<Option<Member>> = gathering.wanted.iter().map(|_| None).collect();
+        let mut ticked = Instant::now();
+        while places.iter().any(Option::is_none) {
+            if interrupt.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            if Instant::now() >= deadline || self.local.has_ended() {
+                return Err(Failure::nothing_measured(gathering.missing(&places)));
+            }
+            let arrivals = &mut self.arrivals;
+            let arrival = self.runtime.block_on(async { timeout(LOOK, arrivals.recv()).await });
+            match arrival {
+                Ok(Some(Arrival::Candidate(candidate))) => {
+                    self.runtime.block_on(gathering.admit(*candidate, &mut places));
+                }
+                Ok(Some(Arrival::Stranger(peer, why))) => {
+                    print_error(&format!("bookend: {peer} takes no part: {why}"));
+                }
+                Ok(None) | Err(_) => {}
+            }
+            // Those that are there know that the coordinator is, and are missed when they go.
+            if ticked.elapsed() >= Duration::from_millis(200) {
+                ticked = Instant::now();
+                let there = places.iter().flatten();
+                there.for_each(|member| drop(member.sender.send(ToAgent::Tick)));
+            }
+            while let Ok(message) = self.received.try_recv() {
+                if let FromMember::HungUp(number, ..) = message {
+                    places[number] = None;
+                }
+            }
+        }
+        self.members = places.into_iter().flatten().collect();
+        Ok(true)
+    }
+
+    /// Makes a run of the agents with a task each. `handle` gets what happens in it, but for
+    /// what is sent; it may stop the run.
+    pub fn run(
+        &mut self,
+        tasks: Vec<AgentTask>,
+        rule: LossRule,
+        connect_ns: u64,
+        interrupt: &AtomicBool,
+        mut handle: impl FnMut(&mut CoordinatedRun, RunEvent),
+    ) -> CoordinatedRun {
+        let mut run = CoordinatedRun::new(tasks, rule, connect_ns, clock_ns());
+        let mut is_over = false;
+        let mut is_stopped = false;
+        while !is_over {
+            for event in run.take_events() {
+                match event {
+                    RunEvent::Send(agent, message) => {
+                        // One that is gone is noticed where its messages are read.
+                        let _ = self.members[agent].sender.send(message);
+                    }
+                    event => {
+                        is_over |= matches!(event, RunEvent::Over(_));
+                        handle(&mut run, event);
+                    }
+                }
+            }
+            if is_over {
+                break;
+            }
+            if interrupt.load(Ordering::Relaxed) && !std::mem::replace(&mut is_stopped, true) {
+                run.stop(clock_ns());
+                continue;
+            }
+            self.receive(&mut run);
+            run.tick(clock_ns());
+        }
+        run
+    }
+
+    /// Waits a little for what comes, and passes it on.
+    fn receive(&mut self, run: &mut CoordinatedRun) {
+        let (received, arrivals) = (&mut self.received, &mut self.arrivals);
+        let first = self.runtime.block_on(async {
+            tokio::select! {
+                message = received.recv() => message,
+                Some(arrival) = arrivals.recv() => {
+                    turn_away(arrival).await;
+                    None
+                }
+                () = sleep(LOOK) => None,
+            }
+        });
+        let mut next = first;
+        while let Some(message) = next {
+            match message {
+                FromMember::Message(agent, message, at_ns) => run.receive(agent, message, at_ns),
+                FromMember::HungUp(agent, why, at_ns) => run.disconnected(agent, &why, at_ns),
+            }
+            next = self.received.try_recv().ok();
+        }
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        for member in &self.members {
+            let _ = member.sender.send(ToAgent::End { again: false });
+        }
+        let received = &mut self.received;
+        let mut left = self.members.len();
+        let gone = async {
+            while left > 0 {
+                match received.recv().await {
+                    Some(FromMember::HungUp(..)) => left -= 1,
+                    Some(FromMember::Message(..)) => {}
+                    None => break,
+                }
+            }
+        };
+        self.runtime.block_on(async {
+            // Whoever has not heard it by then notices that the connection has ended.
+            let _ = timeout(END_TIMEOUT, gone).await;
+        });
+    }
+}
+
+/// What is awaited.
+struct Gathering {
+    wanted: Vec<AgentRole>,
+    /// The digest of this program.
+    program: String,
+    address: SocketAddr,
+    wait: Duration,
+    tell: UnboundedSender<FromMember>,
+}
+
+impl Gathering {
+    fn announce(&self) {
+        let port = self.address.port();
+        let count = |role| self.wanted.iter().filter(|wanted| **wanted == role).count();
+        let roles = [AgentRole::Load, AgentRole::Server, AgentRole::Probe];
+        let awaited: Vec<String> = roles
+            .into_iter()
+            .filter(|role| count(*role) > 0)
+            .map(|role| format!("{} of --role {}", count(role), role.name()))
+            .collect();
+        print_error(&format!(
+            "bookend: awaiting {} on port {port}: bookend agent --join THIS_HOST:{port}",
+            awaited.join(", ")
+        ));
+    }
+
+    /// Gives an agent a place, or refuses it.
+    async fn admit(&self, candidate: Candidate, places: &mut [Option<Member>]) {
+        let Candidate { facts, peer, receiving, mut sending } = candidate;
+        let role = facts.role;
+        let is_free =
+            |(number, wanted): &(usize, &AgentRole)| **wanted == role && places[*number].is_none();
+        let place = self.wanted.iter().enumerate().find(is_free).map(|(number, _)| number);
+        let refusal = if facts.program != self.program {
+            Some(format!(
+                "this agent is {}, and the coordinator another program: run the same bookend on \
+                 both machines",
+                facts.build
+            ))
+        } else if place.is_none() {
+            Some(format!("no more agents of --role {} are awaited", role.name()))
+        } else {
+            None
+        };
+        let Some(number) = place.filter(|_| refusal.is_none()) else {
+            let reason = refusal.unwrap_or_default();
+            print_error(&format!("bookend: {} at {peer} takes no part: {reason}", facts.name));
+            return refuse(&mut sending, reason, false).await;
+        };
+        if sending.send(&Greeting::Welcome).await.is_err() {
+            return;
+        }
+        let (sender, to_send) = unbounded_channel();
+        tokio::spawn(send_all(sending, to_send));
+        tokio::spawn(receive_all(number, receiving, self.tell.clone()));
+        places[number] = Some(Member { facts, sender });
+    }
+
+    /// The sentence about those that are missing when the time is over.
+    fn missing(&self, places: &[Option<Member>]) -> String {
+        let there: Vec<&str> =
+            places.iter().flatten().map(|member| member.facts.name.as_str()).collect();
+        let missing = self.wanted.iter().zip(places).filter(|(_, place)| place.is_none());
+        let missing: Vec<&str> = missing.map(|(role, _)| role.name()).collect();
+        let joined = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+        format!(
+            "{} of {} agents have not joined within {:?} (--role {}); joined: {joined}; each takes \
+             bookend agent --join HOST:{}",
+            missing.len(),
+            self.wanted.len(),
+            self.wait,
+            missing.join(", "),
+            self.address.port()
+        )
+    }
+}
+
+/// Whoever comes when a run has begun takes no part in it.
+async fn turn_away(arrival: Arrival) {
+    if let Arrival::Candidate(mut candidate) = arrival {
+        let name = candidate.facts.name;
+        print_error(&format!("bookend: {name} came too late: all agents were there"));
+        let reason = "all agents are there and the run has begun: nobody joins it now".to_owned();
+        refuse(&mut candidate.sending, reason, false).await;
+    }
+}
+
+async fn send_all(mut sending: Sending, mut messages: UnboundedReceiver<ToAgent>) {
+    while let Some(message) = messages.recv().await {
+        if sending.send(&message).await.is_err() {
+            break;
+        }
+    }
+    sending.close().await;
+}
+
+async fn receive_all(number: usize, mut receiving: Receiving, tell: UnboundedSender<FromMember>) {
+    let why = loop {
+        match receiving.next().await {
+            Ok(Some(message)) => {
+                if tell.send(FromMember::Message(number, message, clock_ns())).is_err() {
+                    return;
+                }
+            }
+            Ok(None) => break "it has hung up".to_owned(),
+            Err(error) => break error.to_string(),
+        }
+    };
+    let _ = tell.send(FromMember::HungUp(number, why, clock_ns()));
+}

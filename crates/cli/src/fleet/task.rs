@@ -1,0 +1,68 @@
+//! What agents are told to do, and what they answer: the contents of the protocol's messages.
+
+use bookend_contract::fleet::ServerReport;
+use bookend_load::flags::sent::SentFlags;
+use bookend_load::plan::ReportedPlan;
+use bookend_load::run::LoadOutcome;
+use serde::{Deserialize, Serialize};
+
+/// What an agent is to prepare for.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Task {
+    /// To make its share of the calls.
+    Load(LoadTask),
+    /// To start the server or to find it, and to count what it uses.
+    Server(ServerTask),
+}
+
+/// A share of the calls of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LoadTask {
+    /// The flags of the run.
+    pub flags: SentFlags,
+    /// The seed of what is random, where the flags give none: every agent has the same.
+    pub seed: u64,
+    /// Which of the generators the agent is.
+    pub number: u32,
+    /// How many generators there are.
+    pub of: u32,
+    /// Calls a second of an agent that only probes, in the place of the run's.
+    pub probe_rate: Option<f64>,
+    /// Whether it tells what it did in each second.
+    pub tells_seconds: bool,
+}
+
+/// The server of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ServerTask {
+    /// The command line of the shell that starts it; `None`: it runs already.
+    pub command: Option<String>,
+    /// The port on which it listens.
+    pub port: u16,
+    /// Length of the warm-up, nanoseconds.
+    pub warmup_ns: u64,
+    /// Length of the window, nanoseconds; `None`: the coordinator says when it is over.
+    pub window_ns: Option<u64>,
+}
+
+/// An agent that makes calls is ready.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LoadReady {
+    /// What a report says of the plan of all.
+    pub plan: ReportedPlan,
+    /// Calls of the window that are not counted, of all.
+    pub calls_skipped: u64,
+    /// Connections that it has.
+    pub connections: u32,
+    /// Calls that it has made to get there: one that was verified, and those for the schema.
+    pub preparing_calls: u64,
+}
+
+/// What an agent has to report.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum AgentResult {
+    /// Of its calls.
+    Load(Box<LoadOutcome>),
+    /// Of the server and its node.
+    Server(Box<ServerReport>),
+}

@@ -1,0 +1,91 @@
+//! `bookend load --agents`: other machines make the calls, or other processes of this one.
+
+use super::audience::Audience;
+use super::finish::{Measured, finish, watching};
+use super::interrupt;
+use crate::fleet::flags::{Agents, FleetFlags, OnLoss, without_fleet_flags};
+use crate::fleet::{Gathered, MergedRun, measure};
+use crate::terminal::Failure;
+use bookend_contract::duration::nanoseconds;
+use bookend_contract::exit;
+use bookend_load::flags::LoadFlags;
+use bookend_load::flags::sent::SentFlags;
+use bookend_load::output::OutputFormat;
+use bookend_load::plan::LoadPlan;
+use bookend_load::plan::pacing::Loop;
+use bookend_payload::data;
+use std::ffi::OsString;
+use std::time::SystemTime;
+
+/// Measures with agents, then prints or writes the result. The number is the exit status.
+///
+/// # Errors
+/// [`Failure`] when the flags make no sense, an agent is missing, or nothing could be measured.
+pub fn load(
+    flags: &LoadFlags,
+    fleet: &FleetFlags,
+    agents: Agents,
+    format: OutputFormat,
+    audience: Audience,
+    words: &[OsString],
+) -> Result<u8, Failure> {
+    check(flags, fleet, agents)?;
+    let sent = sent(flags, words)?;
+    let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
+    let Some(mut gathered) = Gathered::gather(fleet, agents, &interrupt)? else {
+        return Ok(exit::INTERRUPTED);
+    };
+    if sent.has_private_key() && !gathered.is_private() {
+        return Err(Failure::usage(
+            "--key would go to the agents in the clear: give --fleet-cert and --fleet-key, and \
+             --fleet-cacert to the agents",
+        ));
+    }
+    let window = flags.max_duration.filter(|time| !time.is_zero()).or(flags.duration);
+    let mut observer = watching(flags, format, audience, window.map(nanoseconds));
+    let started = SystemTime::now();
+    let merged = measure(&mut gathered, flags, fleet, &sent, &interrupt, &mut observer);
+    observer.clear();
+    drop(gathered);
+    let MergedRun { plan, outcome, fleet, calls_skipped, lost } = merged?;
+    let skipped = calls_skipped;
+    let measured = Measured { plan, started, outcome, skipped, fleet: Some(Box::new(fleet)) };
+    let status = finish(flags, format, audience, &observer, measured);
+    match lost {
+        // The result was printed; the status says that it is not the whole of it.
+        Some(lost) => {
+            status?;
+            Err(lost)
+        }
+        None => status,
+    }
+}
+
+/// What can be known before an agent has joined.
+fn check(flags: &LoadFlags, fleet: &FleetFlags, agents: Agents) -> Result<(), Failure> {
+    LoadPlan::check(flags, agents.count()).map_err(Failure::usage)?;
+    if flags.find_capacity.is_some() {
+        return Err(Failure::usage(
+            "--find-capacity searches with one generator: leave --agents out",
+        ));
+    }
+    let is_open = Loop::from_flags(&flags.pacing).map_err(Failure::usage)?.open().is_some();
+    if fleet.on_loss == OnLoss::Continue && !is_open {
+        return Err(Failure::usage(
+            "--on-loss continue needs a rate: in a closed loop those that are left would load the \
+             server with another number of calls in flight; add --rps",
+        ));
+    }
+    Ok(())
+}
+
+/// The flags as they go to agents.
+fn sent(flags: &LoadFlags, words: &[OsString]) -> Result<SentFlags, Failure> {
+    let words = without_fleet_flags(words);
+    let words = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let input = match flags.call.reads_standard_input() {
+        true => data::standard_input(&mut std::io::stdin().lock()).map_err(Failure::usage)?,
+        false => Vec::new(),
+    };
+    SentFlags::read(flags, words, &input).map_err(Failure::unprepared)
+}
