@@ -53,9 +53,8 @@ impl From<OnLoss> for LossRule {
 /// Which machines make the calls, and how they find this one.
 #[derive(Args, Clone, Debug)]
 pub struct FleetFlags {
-    /// Have N machines make the calls, each with bookend agent --join; local:N starts the agents
-    /// here
-    #[arg(long, value_name = "N", value_parser = agents, help_heading = "Fleet")]
+    /// Number of bookend agents that make the calls; local:N starts them here
+    #[arg(long, value_name = "N", value_parser = agents, help_heading = "Rate and duration")]
     pub agents: Option<Agents>,
     /// Address on which agents are awaited
     #[arg(
