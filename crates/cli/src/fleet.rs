@@ -9,10 +9,12 @@
 pub mod flags;
 mod gathered;
 pub mod greeting;
+pub mod laps;
 pub mod link;
 mod listener;
 mod local;
 mod merged;
+pub mod shared;
 pub mod task;
 pub mod token;
 

@@ -64,7 +64,7 @@ fn start(command: Subcommand) -> Result<u8, Failure> {
         Subcommand::Server(ServerCommand::Load(arguments)) => load::start(*arguments),
         Subcommand::Server(ServerCommand::Race(arguments)) => race::start(*arguments),
         Subcommand::Server(ServerCommand::Probe(arguments)) => probe::start(*arguments),
-        Subcommand::Server(ServerCommand::Agent(arguments)) => agent::start(&arguments),
+        Subcommand::Server(ServerCommand::Agent(arguments)) => agent::start(*arguments),
         Subcommand::Server(ServerCommand::Serve(arguments)) => serve::start(&arguments),
         Subcommand::Lab(LabCommand::Init(arguments)) => init::start(&arguments),
         Subcommand::Lab(LabCommand::Run(arguments)) => run::start(&arguments),

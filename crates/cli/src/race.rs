@@ -48,6 +48,10 @@ pub fn start(arguments: RaceArguments) -> Result<u8, Failure> {
     let specs = arguments.contestants.read(&arguments.call.targets)?;
     if arguments.contestants.client {
         clients::check(&arguments)?;
+        if arguments.fleet.agents.is_some() {
+            let line = "--client races programs that make the calls themselves: leave --agents out";
+            return Err(Failure::usage(line));
+        }
     }
     let (gates, cells) = (gates(&arguments, &specs)?, arguments.cells()?);
     check_files(&arguments)?;

@@ -23,8 +23,8 @@ pub enum AgentEvent {
     Stop,
     /// The coordinator is gone, for that reason: end what runs, and keep what was measured.
     Abandoned(String),
-    /// There is nothing more to do; whether to dial in again.
-    End(bool),
+    /// There is nothing more to do.
+    End,
 }
 
 /// A run from an agent's side: what it hears, and what follows.
@@ -96,9 +96,9 @@ impl AgentRun {
             }
             ToAgent::Command { command } => self.events.push(AgentEvent::Command(command)),
             ToAgent::Stop => self.events.push(AgentEvent::Stop),
-            ToAgent::End { again } => {
+            ToAgent::End => {
                 self.is_over = true;
-                self.events.push(AgentEvent::End(again));
+                self.events.push(AgentEvent::End);
             }
         }
     }

@@ -148,6 +148,8 @@ struct AgentState {
 pub struct CoordinatedRun {
     agents: Vec<AgentState>,
     rule: LossRule,
+    /// Whether it has no start and no end of its own: commands say when calls are made.
+    is_commanded: bool,
     state: RunState,
     /// When the state ends by itself.
     deadline_ns: u64,
@@ -179,6 +181,7 @@ impl CoordinatedRun {
         let mut run = Self {
             agents: tasks.into_iter().map(state).collect(),
             rule,
+            is_commanded: false,
             state: RunState::Preparing,
             deadline_ns: now_ns.saturating_add(connect_ns).saturating_add(PREPARE_GRACE_NS),
             ticked_ns: now_ns,
@@ -189,6 +192,12 @@ impl CoordinatedRun {
         };
         run.hand_out_tasks();
         run
+    }
+
+    /// The same run with no start of its own: once the clocks are known it runs, and
+    /// [`CoordinatedRun::command`] says when calls are made.
+    pub fn commanded(self) -> Self {
+        Self { is_commanded: true, ..self }
     }
 
     /// Where it is.
@@ -253,12 +262,9 @@ impl CoordinatedRun {
         }
     }
 
-    /// Passes a command of the run's own kind to every agent that is there.
-    pub fn command(&mut self, mut command: impl FnMut(usize) -> Box<RawValue>) {
-        for agent in self.present() {
-            let command = command(agent);
-            self.send(agent, ToAgent::Command { command });
-        }
+    /// Passes a command of the run's own kind to an agent.
+    pub fn command(&mut self, agent: usize, command: Box<RawValue>) {
+        self.send(agent, ToAgent::Command { command });
     }
 
     /// Time has passed.
@@ -429,6 +435,11 @@ impl CoordinatedRun {
     fn try_to_arm(&mut self, now_ns: u64) {
         if !self.all(|agent| agent.offset.is_some()) {
             return;
+        }
+        if self.is_commanded {
+            self.start_ns = now_ns;
+            self.events.push(RunEvent::Starting(now_ns));
+            return self.enter(RunState::Running, u64::MAX);
         }
         let offsets = || self.agents.iter().filter_map(|agent| agent.offset);
         let slowest_ns = offsets().map(|offset| offset.round_trip_median_ns).max().unwrap_or(0);

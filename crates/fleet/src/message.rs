@@ -39,6 +39,8 @@ impl AgentRole {
 /// What an agent says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentFacts {
+    /// Random: one process has one, however often it dials in.
+    pub id: String,
     /// What users call it.
     pub name: String,
     /// What it does.
@@ -84,7 +86,12 @@ pub enum Greeting {
         agent: Box<AgentFacts>,
     },
     /// The agent takes part.
-    Welcome,
+    Welcome {
+        /// Whether it is to dial in again at once: other runs of the command need it meanwhile.
+        again: bool,
+    },
+    /// The command is over: nobody need dial in any more.
+    Over,
     /// It does not.
     Refused {
         /// Why, and what to do.
@@ -123,10 +130,7 @@ pub enum ToAgent {
         command: Box<RawValue>,
     },
     /// There is nothing more to do: hang up.
-    End {
-        /// Whether another run may follow, for which to dial in again.
-        again: bool,
-    },
+    End,
 }
 
 /// What an agent says to its coordinator.

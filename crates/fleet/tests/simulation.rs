@@ -257,7 +257,7 @@ impl World {
                     AgentEvent::Start(start_ns) => machine.start_ns = Some(start_ns),
                     AgentEvent::Stop => self.report(agent),
                     AgentEvent::Abandoned(_) => machine.abandoned_at_ns = Some(self.now_ns),
-                    AgentEvent::Command(_) | AgentEvent::End(_) => {}
+                    AgentEvent::Command(_) | AgentEvent::End => {}
                 }
             }
             events = self.machines[agent].run.take_events();

@@ -9,7 +9,7 @@ use bookend_io::Driver;
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::LoadPlan;
 use bookend_load::plan::pacing::{Loop, OpenLoop};
-use bookend_load::run::{LapCalls, LoadSession};
+use bookend_load::run::{LapCalls, LoadSession, clock_ns};
 use bookend_server::{Server, ServerHandle};
 use echo::{ECHO, Echo};
 use plans::plan;
@@ -54,6 +54,28 @@ fn laps_share_their_connections_and_count_every_call_once() {
         assert_eq!(outcome.ok, laps.iter().map(|lap| lap.ok).sum::<u64>(), "{driver:?}");
         assert_eq!((outcome.unfinished, outcome.drained), (0, 0), "{driver:?}");
         assert_eq!(outcome.connections_opened, u64::from(connections), "{driver:?}");
+    }
+}
+
+#[test]
+fn a_lap_that_lies_ahead_begins_when_its_time_has_come() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        let server = server();
+        let plan = LoadPlan { driver, ..plan(ECHO, server.local_address().clone(), 0) };
+        let mut session = LoadSession::start(plan).unwrap();
+        let ahead_ns = 150_000_000;
+        let mut lap = || {
+            let begin_ns = clock_ns() + ahead_ns;
+            let calls = session.lap_at(begin_ns, LAP, || false).unwrap().unwrap();
+            assert!(clock_ns() >= begin_ns, "{driver:?}: it ended before it began");
+            calls
+        };
+        // Its length is from its beginning on, and so are its calls.
+        let laps = laps_with_calls(2, &mut lap);
+        assert!(laps.iter().all(|lap| lap.failed == 0));
+        let outcome = session.end().unwrap();
+        assert_eq!(outcome.ok, laps.iter().map(|lap| lap.ok).sum::<u64>());
+        assert_eq!(outcome.window_ns, laps.iter().map(|lap| lap.length_ns).sum::<u64>());
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an agent says of itself.
 
-use crate::fleet::token::hex;
+use crate::fleet::token::{hex, nonce};
 use crate::terminal::Failure;
 use crate::{lab, own_build};
 use bookend_fleet::message::{AgentFacts, AgentRole};
@@ -20,6 +20,7 @@ const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current
 pub fn of_this_process(role: AgentRole, name: Option<String>) -> Result<AgentFacts, Failure> {
     let clock_source = fs::read_to_string(CLOCK_SOURCE).ok().map(|name| name.trim().to_owned());
     Ok(AgentFacts {
+        id: nonce(),
         name: name.unwrap_or_else(host_name),
         role,
         build: own_build::facts(),

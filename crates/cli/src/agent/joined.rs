@@ -8,6 +8,7 @@ use bookend_fleet::message::{FromAgent, ToAgent};
 use bookend_fleet::{AgentEvent, AgentRun};
 use bookend_load::run::clock_ns;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -26,24 +27,25 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(4);
 pub enum Ending {
     /// There is nothing more to do.
     Over,
-    /// It may dial in again.
-    Again,
     /// The user has ended it.
     Interrupted,
 }
 
-/// Takes part until the coordinator says that it is over.
+/// Takes part until the coordinator says that it is over. `keep`: where what was measured is kept
+/// if the coordinator is gone; `None`: it is one of several processes of a command, which ends them
+/// as it likes.
 ///
 /// # Errors
 /// [`Failure`]: the coordinator is gone, and where what was measured is kept.
 pub async fn serve(
     mut receiving: Receiving,
     mut sending: Sending,
-    keep: &Path,
+    coordinator: IpAddr,
+    keep: Option<&Path>,
     interrupt: &AtomicBool,
 ) -> Result<Ending, Failure> {
     let (tell, mut told) = unbounded_channel();
-    let thread = RunThread::start(tell)?;
+    let thread = RunThread::start(tell, coordinator)?;
     let mut run = AgentRun::new(clock_ns());
     loop {
         let heard = hear(&mut receiving, &mut told, &run).await;
@@ -66,14 +68,14 @@ pub async fn serve(
                 }
                 AgentEvent::Prepare(task) => thread.order(Order::Prepare(task)),
                 AgentEvent::Start(start_ns) => thread.order(Order::Start(start_ns)),
-                AgentEvent::Command(_) => {}
+                AgentEvent::Command(command) => thread.order(Order::Command(command)),
                 AgentEvent::Stop => thread.stop(),
-                AgentEvent::End(again) => {
+                AgentEvent::End => {
                     sending.close().await;
                     thread.end(None);
-                    return Ok(if again { Ending::Again } else { Ending::Over });
+                    return Ok(Ending::Over);
                 }
-                AgentEvent::Abandoned(reason) => return Err(abandoned(thread, keep, &reason)),
+                AgentEvent::Abandoned(reason) => return abandoned(thread, keep, &reason),
             }
         }
         // What the loop above has added is sent by the next one.
@@ -81,7 +83,7 @@ pub async fn serve(
             let reason = "its user has ended it".to_owned();
             let _ = sending.send(&FromAgent::Failed { reason, status: 130 }).await;
             sending.close().await;
-            thread.end(Some(keep));
+            thread.end(keep);
             return Ok(Ending::Interrupted);
         }
     }
@@ -107,12 +109,15 @@ async fn hear(
     }
 }
 
-/// The coordinator is gone: the load ends, and what was measured is kept.
-fn abandoned(thread: RunThread, keep: &Path, reason: &str) -> Failure {
-    let kept = thread.end(Some(keep));
+/// The coordinator is gone: the load ends, and what was measured is kept where it is of use.
+fn abandoned(thread: RunThread, keep: Option<&Path>, reason: &str) -> Result<Ending, Failure> {
+    let kept = thread.end(keep);
+    if keep.is_none() {
+        return Ok(Ending::Over);
+    }
     let kept = match kept {
         Some(file) => format!("what this agent has measured is in {}", file.display()),
         None => "this agent had measured nothing".to_owned(),
     };
-    Failure::nothing_measured(format!("{reason}; {kept}"))
+    Err(Failure::nothing_measured(format!("{reason}; {kept}")))
 }

@@ -1,12 +1,14 @@
 //! The thread of an agent in which its runs are made, so that no message waits for one.
 
 use super::kept::KeptShare;
+use super::lap_run;
 use super::load_run;
 use super::run_link::{Order, RunLink, Told};
 use super::server_run;
 use crate::fleet::task::Task;
 use crate::terminal::{Failure, print_error};
 use bookend_fleet::message::FromAgent;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,10 +28,10 @@ impl RunThread {
     ///
     /// # Errors
     /// [`Failure`] when the machine has no thread left.
-    pub fn start(tell: UnboundedSender<Told>) -> Result<RunThread, Failure> {
+    pub fn start(tell: UnboundedSender<Told>, coordinator: IpAddr) -> Result<RunThread, Failure> {
         let (orders, ordered) = channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let link = RunLink { orders: ordered, stop: Arc::clone(&stop), tell };
+        let link = RunLink { orders: ordered, stop: Arc::clone(&stop), tell, coordinator };
         let thread = thread::Builder::new().name("agent-run".to_owned()).spawn(move || make(&link));
         let thread = thread.map_err(Failure::nothing_measured)?;
         Ok(RunThread { orders: Some(orders), stop, thread: Some(thread) })
@@ -81,6 +83,7 @@ fn make(link: &RunLink) -> Option<KeptShare> {
             continue;
         };
         let made = match serde_json::from_str(task.get()) {
+            Ok(Task::Load(task)) if task.in_laps => lap_run::make(&task, link).map(|()| None),
             Ok(Task::Load(task)) => load_run::make(&task, link).map(Some),
             Ok(Task::Server(task)) => server_run::make(&task, link).map(|()| None),
             Err(error) => Err(Failure::usage(format!("a task that makes no sense: {error}"))),

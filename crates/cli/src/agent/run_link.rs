@@ -4,6 +4,7 @@ use crate::terminal::Failure;
 use bookend_fleet::message::FromAgent;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
@@ -15,6 +16,8 @@ pub enum Order {
     Prepare(Box<RawValue>),
     /// Begin at that time, nanoseconds of the drivers' clock.
     Start(u64),
+    /// Do this, in the run's own terms.
+    Command(Box<RawValue>),
     /// What it has started may end.
     Release,
 }
@@ -35,6 +38,8 @@ pub struct RunLink {
     pub stop: Arc<AtomicBool>,
     /// To the coordinator.
     pub tell: UnboundedSender<Told>,
+    /// Where the coordinator is.
+    pub coordinator: IpAddr,
 }
 
 impl RunLink {

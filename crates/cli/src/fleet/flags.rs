@@ -2,6 +2,7 @@
 
 use bookend_contract::duration;
 use bookend_fleet::LossRule;
+use bookend_fleet::message::AgentRole;
 use bookend_load::flags::pacing::rate;
 use bookend_load::flags::whole;
 use bookend_payload::error_text::choice;
@@ -119,9 +120,30 @@ pub struct FleetFlags {
         help_heading = "Fleet", hide_short_help = true
     )]
     pub probe_rate: Option<f64>,
+    /// Whether other processes of the command await agents at the same address.
+    #[arg(skip)]
+    pub is_shared: bool,
 }
 
 impl FleetFlags {
+    /// Where agents are awaited: those of this machine need no address that others reach.
+    pub fn listens_on(&self) -> String {
+        let is_local = matches!(self.agents, Some(Agents::Local(_)));
+        let is_alone = !self.has_server() && self.probe_rate.is_none();
+        match is_local && is_alone && !self.is_shared {
+            true => "127.0.0.1:0".to_owned(),
+            false => self.listen.clone(),
+        }
+    }
+
+    /// The roles of the agents that are awaited, first those that make calls.
+    pub fn roles(&self, agents: Agents) -> Vec<AgentRole> {
+        let mut roles = vec![AgentRole::Load; agents.count() as usize];
+        roles.extend(self.has_server().then_some(AgentRole::Server));
+        roles.extend(self.probe_rate.map(|_| AgentRole::Probe));
+        roles
+    }
+
     /// Whether an agent on the server's node takes part.
     pub fn has_server(&self) -> bool {
         self.server_agent || self.start_server.is_some()

@@ -9,18 +9,22 @@ use super::token::{FleetToken, nonce};
 use crate::agent::identity;
 use crate::terminal::{Failure, print_error};
 use bookend_fleet::message::{AgentFacts, AgentRole, FromAgent, Greeting, ToAgent};
-use bookend_fleet::{AgentTask, CoordinatedRun, LossRule, RunEvent};
+use bookend_fleet::{CoordinatedRun, RunEvent};
 use bookend_load::run::clock_ns;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{sleep, timeout};
 
 /// How often a run is looked at while nothing comes.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// What an agent hears that another process of the command may want.
+const ANOTHER_TIME: &str = "all agents of this process are there";
 
 /// How long agents may take to hear that there is nothing more to do.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
@@ -38,7 +42,8 @@ enum FromMember {
     HungUp(usize, String, u64),
 }
 
-/// The agents of a command. They are told to hang up where this is dropped.
+/// The agents of a run, or of one run after another. They hear that it is over where this is
+/// dropped.
 pub struct Gathered {
     runtime: Runtime,
     /// By number: first those that make calls, then the others.
@@ -46,7 +51,19 @@ pub struct Gathered {
     received: UnboundedReceiver<FromMember>,
     arrivals: UnboundedReceiver<Arrival>,
     is_private: bool,
+    is_shared: bool,
     local: LocalAgents,
+    /// Ends a wait before its time.
+    pub wake: Arc<Notify>,
+}
+
+/// What a command does in the course of a run.
+pub trait RunHandler {
+    /// Something has happened. What is to be sent is sent already.
+    fn event(&mut self, run: &mut CoordinatedRun, event: RunEvent);
+
+    /// Some time has passed, or [`Gathered::wake`] was notified.
+    fn look(&mut self, _: &mut CoordinatedRun) {}
 }
 
 impl Gathered {
@@ -54,40 +71,58 @@ impl Gathered {
     /// `None`: the user ended the waiting.
     ///
     /// # Errors
-    /// [`Failure`] when they are not there in time, and who is.
+    /// [`Failure`] when they are not there in time, and which are.
     pub fn gather(
         flags: &FleetFlags,
         agents: Agents,
         interrupt: &AtomicBool,
     ) -> Result<Option<Gathered>, Failure> {
         let local_token = nonce();
-        let token = match (agents, FleetToken::read(flags.token_file.as_deref())?) {
-            (Agents::Local(_), None) => Some(FleetToken::of(local_token.as_bytes())),
-            (_, token) => token,
-        };
-        let listener = AgentListener::bind(flags, token)?;
-        let address = listener.address;
-        let is_private = listener.is_private();
+        let given = FleetToken::read(flags.token_file.as_deref())?;
+        let is_local = matches!(agents, Agents::Local(_)) && !flags.is_shared;
+        let token = given.clone().or(is_local.then(|| FleetToken::of(local_token.as_bytes())));
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::nothing_measured)?;
+        let listener = runtime.block_on(async { AgentListener::bind(flags, token) })?;
+        let (address, is_private) = (listener.address, listener.is_private());
         let (arrived, arrivals) = unbounded_channel();
-        runtime.spawn(Arc::new(listener).accept(arrived));
-        let local = match agents {
-            Agents::Local(count) => {
-                let token = std::env::var(super::token::VARIABLE).unwrap_or(local_token);
-                LocalAgents::start(count, address, &token)?
+        let accepting = runtime.spawn(listener.accept(arrived));
+        let local = match is_local {
+            true => {
+                let token = given.is_none().then_some(local_token.as_str());
+                LocalAgents::start(agents.count(), address, token, flags.token_file.as_deref())?
             }
-            Agents::Joining(_) => LocalAgents::default(),
+            false => LocalAgents::default(),
         };
-        let mut wanted = vec![AgentRole::Load; agents.count() as usize];
-        wanted.extend(flags.has_server().then_some(AgentRole::Server));
-        wanted.extend(flags.probe_rate.map(|_| AgentRole::Probe));
         let (tell, received) = unbounded_channel();
-        let mut gathered =
-            Gathered { runtime, members: Vec::new(), received, arrivals, is_private, local };
-        let program = identity::program()?;
-        let gathering = Gathering { wanted, program, address, wait: flags.fleet_wait, tell };
-        Ok(gathered.await_all(gathering, interrupt)?.then_some(gathered))
+        let wake = Arc::default();
+        let members = Vec::new();
+        let mut gathered = Gathered {
+            runtime,
+            members,
+            received,
+            arrivals,
+            is_private,
+            is_shared: flags.is_shared,
+            local,
+            wake,
+        };
+        let gathering = Gathering {
+            wanted: flags.roles(agents),
+            program: identity::program()?,
+            address,
+            wait: flags.fleet_wait,
+            is_shared: flags.is_shared,
+            tell,
+        };
+        let is_shared = flags.is_shared;
+        let is_complete = gathered.await_all(gathering, interrupt)?;
+        if is_shared {
+            // Other processes of the command await agents here as well.
+            accepting.abort();
+            let _ = gathered.runtime.block_on(accepting);
+        }
+        Ok(is_complete.then_some(gathered))
     }
 
     /// Whether nobody else can read what goes to agents.
@@ -96,7 +131,8 @@ impl Gathered {
     }
 
     fn await_all(&mut self, gathering: Gathering, interrupt: &AtomicBool) -> Result<bool, Failure> {
-        if self.local.is_none() || gathering.wanted.iter().any(|role| *role != AgentRole::Load) {
+        let has_others = gathering.wanted.iter().any(|role| *role != AgentRole::Load);
+        if !gathering.is_shared && (self.local.is_none() || has_others) {
             gathering.announce();
         }
         let deadline = Instant::now() + gathering.wait;
@@ -136,20 +172,16 @@ impl Gathered {
         Ok(true)
     }
 
-    /// Makes a run of the agents with a task each. `handle` gets what happens in it, but for
-    /// what is sent; it may stop the run.
+    /// Makes a run of the agents, which `handler` follows until it is over.
     pub fn run(
         &mut self,
-        tasks: Vec<AgentTask>,
-        rule: LossRule,
-        connect_ns: u64,
+        mut run: CoordinatedRun,
         interrupt: &AtomicBool,
-        mut handle: impl FnMut(&mut CoordinatedRun, RunEvent),
+        handler: &mut impl RunHandler,
     ) -> CoordinatedRun {
-        let mut run = CoordinatedRun::new(tasks, rule, connect_ns, clock_ns());
-        let mut is_over = false;
         let mut is_stopped = false;
-        while !is_over {
+        loop {
+            let mut is_over = false;
             for event in run.take_events() {
                 match event {
                     RunEvent::Send(agent, message) => {
@@ -158,12 +190,12 @@ impl Gathered {
                     }
                     event => {
                         is_over |= matches!(event, RunEvent::Over(_));
-                        handle(&mut run, event);
+                        handler.event(&mut run, event);
                     }
                 }
             }
             if is_over {
-                break;
+                return run;
             }
             if interrupt.load(Ordering::Relaxed) && !std::mem::replace(&mut is_stopped, true) {
                 run.stop(clock_ns());
@@ -171,20 +203,22 @@ impl Gathered {
             }
             self.receive(&mut run);
             run.tick(clock_ns());
+            handler.look(&mut run);
         }
-        run
     }
 
     /// Waits a little for what comes, and passes it on.
     fn receive(&mut self, run: &mut CoordinatedRun) {
         let (received, arrivals) = (&mut self.received, &mut self.arrivals);
+        let (wake, is_shared) = (&self.wake, self.is_shared);
         let first = self.runtime.block_on(async {
             tokio::select! {
                 message = received.recv() => message,
                 Some(arrival) = arrivals.recv() => {
-                    turn_away(arrival).await;
+                    turn_away(arrival, is_shared).await;
                     None
                 }
+                () = wake.notified() => None,
                 () = sleep(LOOK) => None,
             }
         });
@@ -202,7 +236,7 @@ impl Gathered {
 impl Drop for Gathered {
     fn drop(&mut self) {
         for member in &self.members {
-            let _ = member.sender.send(ToAgent::End { again: false });
+            let _ = member.sender.send(ToAgent::End);
         }
         let received = &mut self.received;
         let mut left = self.members.len();
@@ -229,6 +263,8 @@ struct Gathering {
     program: String,
     address: SocketAddr,
     wait: Duration,
+    /// Whether other processes of the command await agents at the same address.
+    is_shared: bool,
     tell: UnboundedSender<FromMember>,
 }
 
@@ -255,6 +291,10 @@ impl Gathering {
         let is_free =
             |(number, wanted): &(usize, &AgentRole)| **wanted == role && places[*number].is_none();
         let place = self.wanted.iter().enumerate().find(is_free).map(|(number, _)| number);
+        let is_there = places.iter().flatten().any(|member| member.facts.id == facts.id);
+        if self.is_shared && (is_there || place.is_none()) {
+            return refuse(&mut sending, ANOTHER_TIME.to_owned(), true).await;
+        }
         let refusal = if facts.program != self.program {
             Some(format!(
                 "this agent is {}, and the coordinator another program: run the same bookend on \
@@ -271,7 +311,7 @@ impl Gathering {
             print_error(&format!("bookend: {} at {peer} takes no part: {reason}", facts.name));
             return refuse(&mut sending, reason, false).await;
         };
-        if sending.send(&Greeting::Welcome).await.is_err() {
+        if sending.send(&Greeting::Welcome { again: self.is_shared }).await.is_err() {
             return;
         }
         let (sender, to_send) = unbounded_channel();
@@ -300,8 +340,11 @@ impl Gathering {
 }
 
 /// Whoever comes when a run has begun takes no part in it.
-async fn turn_away(arrival: Arrival) {
+async fn turn_away(arrival: Arrival, is_shared: bool) {
     if let Arrival::Candidate(mut candidate) = arrival {
+        if is_shared {
+            return refuse(&mut candidate.sending, ANOTHER_TIME.to_owned(), true).await;
+        }
         let name = candidate.facts.name;
         print_error(&format!("bookend: {name} came too late: all agents were there"));
         let reason = "all agents are there and the run has begun: nobody joins it now".to_owned();

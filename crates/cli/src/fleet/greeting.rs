@@ -85,20 +85,29 @@ pub async fn refuse(sending: &mut Sending, reason: String, again: bool) {
 
 /// Why an agent takes no part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// In one sentence.
-    pub reason: String,
-    /// Whether it may dial in again at once.
-    pub again: bool,
+pub enum Refusal {
+    /// It is not wanted, for this reason.
+    Refused(String),
+    /// It is not wanted now, and may dial in again.
+    Later,
+    /// The command is over.
+    Over,
+    /// The connection broke.
+    Broken(String),
 }
 
 impl Refusal {
     fn of(reason: impl ToString) -> Refusal {
-        Refusal { reason: reason.to_string(), again: false }
+        Refusal::Refused(reason.to_string())
+    }
+
+    fn broken(error: io::Error) -> Refusal {
+        Refusal::Broken(error.to_string())
     }
 }
 
-/// Joins the coordinator at the other end. Returns when it says that the agent takes part.
+/// Joins the coordinator at the other end. Returns when it says that the agent takes part, and
+/// whether it is to dial in again at once.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -107,20 +116,22 @@ pub async fn join(
     sending: &mut Sending,
     token: Option<&FleetToken>,
     agent: AgentFacts,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     let token = token.cloned().unwrap_or_else(open);
     let own_nonce = nonce();
     let hello = Greeting::Hello { protocol: PROTOCOL_VERSION, nonce: own_nonce.clone() };
-    sending.send(&hello).await.map_err(Refusal::of)?;
+    sending.send(&hello).await.map_err(Refusal::broken)?;
     let challenge = timeout(TIMEOUT, receiving.receive(MAX_BYTES)).await;
-    let silent = || Refusal::of("it is no coordinator of Bookend: it did not answer");
-    let challenge = challenge.map_err(|_| silent())?.map_err(Refusal::of)?;
+    let silent = || Refusal::of("it is no coordinator of Bookend");
+    let silence = || Refusal::Broken("it did not answer".to_owned());
+    let challenge = challenge.map_err(|_| silence())?.map_err(Refusal::broken)?;
     let (protocol, nonce, proof) = match challenge {
         Some(Greeting::Challenge { protocol, nonce, proof }) => (protocol, nonce, proof),
-        Some(Greeting::Refused { reason, again }) => {
-            return Err(Refusal { reason: printable::line(&reason).into_owned(), again });
+        Some(Greeting::Refused { reason, .. }) => {
+            return Err(Refusal::of(printable::line(&reason)));
         }
-        Some(_) | None => return Err(silent()),
+        None => return Err(Refusal::Broken("it hung up".to_owned())),
+        Some(_) => return Err(silent()),
     };
     if protocol != PROTOCOL_VERSION {
         return Err(Refusal::of(format!(
@@ -132,12 +143,14 @@ pub async fn join(
         return Err(Refusal::of(WRONG_TOKEN));
     }
     let proof = token.proof(ProvingEnd::Agent, &own_nonce, &nonce);
-    sending.send(&Greeting::Join { proof, agent: Box::new(agent) }).await.map_err(Refusal::of)?;
-    match receiving.receive(MAX_BYTES).await.map_err(Refusal::of)? {
-        Some(Greeting::Welcome) => Ok(()),
-        Some(Greeting::Refused { reason, again }) => {
-            Err(Refusal { reason: printable::line(&reason).into_owned(), again })
-        }
-        Some(_) | None => Err(Refusal::of("the coordinator hung up before the run began")),
+    let join = Greeting::Join { proof, agent: Box::new(agent) };
+    sending.send(&join).await.map_err(Refusal::broken)?;
+    match receiving.receive(MAX_BYTES).await.map_err(Refusal::broken)? {
+        Some(Greeting::Welcome { again }) => Ok(again),
+        Some(Greeting::Refused { again: true, .. }) => Err(Refusal::Later),
+        Some(Greeting::Refused { reason, .. }) => Err(Refusal::of(printable::line(&reason))),
+        Some(Greeting::Over) => Err(Refusal::Over),
+        None => Err(Refusal::Broken("the coordinator hung up before the run began".to_owned())),
+        Some(_) => Err(silent()),
     }
 }

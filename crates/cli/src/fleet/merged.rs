@@ -1,7 +1,7 @@
 //! One result of what several agents tell.
 
 use super::flags::FleetFlags;
-use super::gathered::{Gathered, Member};
+use super::gathered::{Gathered, Member, RunHandler};
 use super::task::{AgentResult, LoadReady, LoadTask, ServerTask, Task};
 use crate::load::Observer;
 use crate::terminal::{Failure, print_error};
@@ -55,9 +55,8 @@ pub fn measure(
     let mut merging = Merging::new(names, roles, observer);
     let (rule, connect_ns) =
         (LossRule::from(fleet.on_loss), nanoseconds(flags.call.connect_timeout));
-    let run = gathered.run(tasks, rule, connect_ns, interrupt, |run, event| {
-        merging.take(run, event);
-    });
+    let run = CoordinatedRun::new(tasks, rule, connect_ns, clock_ns());
+    let run = gathered.run(run, interrupt, &mut merging);
     merging.finish(&run, &gathered.members, sent, fleet)
 }
 
@@ -83,7 +82,7 @@ fn tasks(
                     number: if is_probe { 0 } else { number as u32 },
                     of: if is_probe { 1 } else { of },
                     probe_rate: fleet.probe_rate.filter(|_| is_probe),
-                    tells_seconds: !is_probe,
+                    in_laps: false,
                 })
             }
         };
@@ -126,23 +125,8 @@ struct Merging<'a> {
     end: Option<RunEnd>,
 }
 
-impl<'a> Merging<'a> {
-    fn new(names: Vec<String>, roles: Vec<AgentRole>, observer: &'a mut Observer) -> Self {
-        let count = names.len();
-        Self {
-            names,
-            roles,
-            observer,
-            ready: (0..count).map(|_| None).collect(),
-            total: None,
-            reported: (0..count).map(|_| None).collect(),
-            server: None,
-            fault: None,
-            end: None,
-        }
-    }
-
-    fn take(&mut self, run: &mut CoordinatedRun, event: RunEvent) {
+impl RunHandler for Merging<'_> {
+    fn event(&mut self, run: &mut CoordinatedRun, event: RunEvent) {
         match event {
             RunEvent::Prepared(facts) => {
                 for (agent, facts) in facts.iter().enumerate() {
@@ -163,6 +147,23 @@ impl<'a> Merging<'a> {
         }
         if self.fault.is_some() {
             run.stop(clock_ns());
+        }
+    }
+}
+
+impl<'a> Merging<'a> {
+    fn new(names: Vec<String>, roles: Vec<AgentRole>, observer: &'a mut Observer) -> Self {
+        let count = names.len();
+        Self {
+            names,
+            roles,
+            observer,
+            ready: (0..count).map(|_| None).collect(),
+            total: None,
+            reported: (0..count).map(|_| None).collect(),
+            server: None,
+            fault: None,
+            end: None,
         }
     }
 

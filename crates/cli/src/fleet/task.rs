@@ -28,8 +28,19 @@ pub struct LoadTask {
     pub of: u32,
     /// Calls a second of an agent that only probes, in the place of the run's.
     pub probe_rate: Option<f64>,
-    /// Whether it tells what it did in each second.
-    pub tells_seconds: bool,
+    /// Whether calls are made in laps, each when it is asked for.
+    pub in_laps: bool,
+}
+
+/// A lap of a run.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct LapOrder {
+    /// When it begins, nanoseconds of the agent's monotonic clock.
+    pub begin_ns: u64,
+    /// How long calls are made, milliseconds.
+    pub length_ms: u64,
+    /// Whether it belongs to the window, and not to the warm-up.
+    pub counts: bool,
 }
 
 /// The server of a run.

@@ -91,7 +91,8 @@ fn call(
     Ok((warmup, session.end().map_err(failed)?))
 }
 
-fn rated(calls: &OpenLoopCalls) -> RatedCalls {
+/// What an answer says of calls that were made by a rate.
+pub fn rated(calls: &OpenLoopCalls) -> RatedCalls {
     let not_made: u64 = calls.not_made().map(|(_, count)| count).sum();
     RatedCalls {
         due: calls.due(),

@@ -3,6 +3,7 @@
 use super::contestant_flags::ContestantFlags;
 use super::flag_values::{lap_length, share, starts};
 use super::profile_flags::ProfileFlags;
+use crate::fleet::FleetFlags;
 use crate::gates::GateArguments;
 use crate::terminal::Failure;
 use bookend_contract::duration;
@@ -45,6 +46,7 @@ const EXAMPLES: &str = r#"Examples:
                port of its own, 0 if on one that it chooses")),
     mut_arg("insecure", |insecure| insecure
         .help("Use plain text [default, unless another of these flags is given]")),
+    mut_arg("agents", |agents| agents.help_heading("Rate")),
     mut_arg("data", |data| data.help("Request as JSON; @ is standard input")),
     mut_args(|flag| match flag.get_help_heading() {
         Some("TLS") => flag.hide_short_help(true),
@@ -117,6 +119,9 @@ pub struct RaceArguments {
     /// Start both servers only once: the answer is about these two processes
     #[arg(long, help_heading = "How long", hide_short_help = true)]
     pub no_restart: bool,
+    /// Those that say which machines make the calls.
+    #[command(flatten)]
+    pub fleet: FleetFlags,
     #[command(flatten)]
     pub gates: GateArguments,
     #[command(flatten)]

@@ -4,10 +4,13 @@
 //! makes it what it is, and it speaks the contract of instruments in laps.
 
 use super::arguments::RaceArguments;
+use crate::fleet::{laps as fleet_laps, shared};
 use crate::load::laps;
 use crate::terminal::Failure;
 use bookend_contract::environment::{CONCURRENCY, CONNECTIONS, CPUS, TARGET};
 use bookend_lab::race::{RaceRunError, RaceServer, RequestFile};
+use bookend_load::flags::LoadFlags;
+use bookend_load::flags::sent::SentFlags;
 use bookend_load::options::CallOptions;
 use bookend_load::plan::LoadPlan;
 use bookend_load::probe::{self, ProbeDepth, ProbeRequest};
@@ -71,9 +74,23 @@ fn made(arguments: &RaceArguments, input: &OsStr) -> Result<u8, Failure> {
     let cell =
         RaceCell { connections: variable(CONNECTIONS)?, concurrency: variable(CONCURRENCY)? };
     let flags = arguments.load_flags(variable(TARGET)?, cell);
+    if let Some((fleet, agents)) = shared::of_this_process(&arguments.fleet) {
+        let sent = SentFlags::read(&flags, words(&flags), &input).map_err(Failure::unprepared)?;
+        return fleet_laps::run(&flags, &sent, &fleet, agents);
+    }
     let plan = LoadPlan::from_flags(&flags, &mut input.as_slice(), variable(CPUS)?);
     let plan = plan.map_err(Failure::unprepared)?;
     laps::run(plan, stdin().lock(), |_, error| Failure::nothing_measured(error))
+}
+
+/// The flags as another machine reads them.
+fn words(flags: &LoadFlags) -> Vec<String> {
+    let mut words = flags.call.words();
+    words.push(format!("--concurrency={}", flags.concurrency));
+    words.push(format!("--connections={}", flags.connections));
+    words.push(format!("--rps={}", flags.pacing.rps));
+    words.push("--duration=1s".to_owned());
+    words
 }
 
 fn variable<T: FromStr>(name: &str) -> Result<T, Failure> {

@@ -4,6 +4,7 @@ use super::arguments::RaceArguments;
 use super::calls::{self, verify};
 use super::ended::{RaceEnd, run};
 use super::record::new_race;
+use crate::fleet::shared::SharedFleet;
 use crate::terminal::{Failure, print_error};
 use bookend_lab::race::{
     ContestantSpecs, EndedRace, LapCallerSpec, RaceHost, RaceServer, RaceServerSpec, RaceServers,
@@ -25,12 +26,21 @@ pub fn measure(
     let profiler = arguments.profile.profiler()?;
     let plan = arguments.plan(cells.len(), starts(arguments, &specs));
     let race = new_race(arguments, &ContestantSpecs::Servers(specs.clone()), cells);
+    let fleet = match arguments.fleet.agents {
+        Some(agents) => {
+            let interrupt = || host.spawner.interrupt.is_raised();
+            let fleet = SharedFleet::await_all(&arguments.fleet, agents, interrupt)?;
+            Some((agents, fleet.ok_or(RaceEnd::Interrupted)?))
+        }
+        None => None,
+    };
+    let of_fleet = fleet.iter().flat_map(|(agents, fleet)| fleet.variables(*agents));
     let is_read = arguments.call.reads_standard_input();
     let file = is_read.then(|| RequestFile::write(input)).transpose();
     let file = file.map_err(Failure::nothing_measured)?;
     let calls = LapCallerSpec {
         command: calls::command()?,
-        variables: calls::variables(file.as_ref()),
+        variables: calls::variables(file.as_ref()).into_iter().chain(of_fleet).collect(),
         cells,
         timeout: calls::timeout(arguments),
         verify: &|server: &RaceServer| verify(arguments, server, cells[0], input),

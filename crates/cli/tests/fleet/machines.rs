@@ -34,12 +34,18 @@ impl Machines {
     pub fn new() -> Self {
         let names = ["coordinator", "server"].into_iter().chain(AGENTS).collect::<Vec<_>>();
         let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(folder.path().join("temporary")).unwrap();
         fs::write(folder.path().join("token"), "a token of nobody but these tests").unwrap();
         Self { network: Network::new(&names), folder }
     }
 
     pub fn token(&self) -> PathBuf {
         self.folder.path().join("token")
+    }
+
+    /// Where agents keep what they need in the course of a run.
+    pub fn temporary(&self) -> PathBuf {
+        self.folder.path().join("temporary")
     }
 
     pub fn node(&self, name: &str) -> &Node {
@@ -81,7 +87,7 @@ impl Machines {
         let mut command = self.node(name).command_at(ahead_seconds, BOOKEND);
         command.args(["agent", "--name", name, "--join", &coordinator.to_string()]);
         command.arg("--token-file").arg(self.token()).arg("--keep").arg(self.folder.path());
-        command.args(words);
+        command.args(words).env("TMPDIR", self.temporary());
         Agent(Running::start(command))
     }
 

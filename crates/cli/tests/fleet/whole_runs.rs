@@ -1,9 +1,10 @@
 //! Runs in which nothing is lost.
 
 use crate::link::{Direction, Link};
-use crate::machines::{AGENTS, BOOKEND, Machines, Running, SERVER_PORT, number};
+use crate::machines::{AGENTS, BOOKEND, Machines, PORT, Running, SERVER_PORT, number};
 use crate::relay::Relay;
 use serde_json::Value;
+use std::net::SocketAddrV4;
 use std::time::Duration;
 
 /// The clocks of agents are hours apart, and none begins minutes late.
@@ -162,6 +163,8 @@ fn files_and_input_of_the_coordinator_reach_agents_that_do_not_have_them() {
     for agent in agents {
         assert_eq!(agent.0.end().status, Some(0));
     }
+    let left = std::fs::read_dir(machines.temporary()).unwrap().count();
+    assert_eq!(left, 0, "files of the coordinator are left at the agents");
 }
 
 #[test]
@@ -197,4 +200,30 @@ fn the_link_may_have_tls() {
     let ended = load.end();
     assert_eq!(ended.status, Some(0), "{}", ended.errors);
     assert_eq!(number(&ended.result()["count"]), 30);
+}
+
+#[test]
+fn servers_are_raced_by_agents_in_laps_that_begin_together() {
+    let machines = Machines::new();
+    let server = machines.node("server");
+    let coordinator = SocketAddrV4::new(server.address(), PORT);
+    let agents = ["one", "two"].map(|name| machines.agent_at(name, coordinator, &[]));
+    let mut command = server.command(BOOKEND);
+    command.args(["race", "--agents", "2", "--json", "--quiet", "--no-restart", "--budget", "4s"]);
+    command.arg("--token-file").arg(machines.token());
+    command.args(["--call", "helloworld.Greeter/SayHello", "-d", "{}", "-c", "6"]);
+    command.args(["--connections", "2"]).current_dir(machines.folder.path());
+    for name in ["old", "new"] {
+        command.arg(format!("{name}=exec {BOOKEND} serve --host 0.0.0.0 --port {{port}}"));
+    }
+    let ended = Running::start(command).end();
+    assert_eq!(ended.status, Some(0), "{}", ended.errors);
+    let answer: Value = serde_json::from_str(&ended.output).expect("an answer in JSON");
+    let text = answer.to_string();
+    assert!(text.contains("old") && text.contains("new"), "{text}");
+    for agent in agents {
+        let ended = agent.0.end();
+        assert_eq!(ended.status, Some(0), "{}", ended.errors);
+    }
+    assert_eq!(std::fs::read_dir(machines.temporary()).unwrap().count(), 0);
 }

@@ -1,6 +1,6 @@
 //! Flags that go to another machine, with the files that they name.
 
-use super::LoadFlags;
+use super::{CallFlags, LoadFlags};
 use crate::echo::echo_files;
 use crate::options::{CallOptions, FlagsError, SchemaSource};
 use crate::prepare::PrepareError;
@@ -14,6 +14,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The words of a command line and what they refer to on the machine where they were typed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,6 +93,40 @@ impl SentFlags {
     /// Whether there is a private key among the files.
     pub fn has_private_key(&self) -> bool {
         self.files.iter().any(|(flag, _)| flag == "--key")
+    }
+}
+
+impl CallFlags {
+    /// Words that mean the same call, but for its files, which [`SentFlags`] has.
+    pub fn words(&self) -> Vec<String> {
+        let time = |time: Duration| format!("{}ns", time.as_nanos());
+        let texts = [
+            ("call", &self.method),
+            ("cname", &self.cname),
+            ("authority", &self.authority),
+            ("data", &self.data),
+            ("metadata", &self.metadata),
+            ("reflect-metadata", &self.reflect_metadata),
+        ];
+        let switches = [
+            ("insecure", self.insecure),
+            ("skipTLS", self.skip_tls),
+            ("binary", self.binary),
+            ("disable-template-data", self.disable_template_data),
+            ("disable-template-functions", self.disable_template_functions),
+            ("show-secrets", self.show_secrets),
+        ];
+        let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?)));
+        let switches = switches.into_iter().filter(|(_, is_on)| *is_on);
+        texts
+            .map(|(name, text)| format!("--{name}={text}"))
+            .chain(switches.map(|(name, _)| format!("--{name}")))
+            .chain([
+                format!("--timeout={}", time(self.timeout)),
+                format!("--connect-timeout={}", time(self.connect_timeout)),
+            ])
+            .chain(self.targets.iter().cloned())
+            .collect()
     }
 }
 

@@ -85,8 +85,21 @@ impl LoadSession {
         length: Duration,
         interrupt: impl Fn() -> bool,
     ) -> Result<Option<LapCalls>, LoadError> {
+        self.lap_at(clock_ns(), length, interrupt)
+    }
+
+    /// The same from `begin_ns` on, nanoseconds of the drivers' clock.
+    ///
+    /// # Errors
+    /// As [`LoadSession::lap`].
+    pub fn lap_at(
+        &mut self,
+        begin_ns: u64,
+        length: Duration,
+        interrupt: impl Fn() -> bool,
+    ) -> Result<Option<LapCalls>, LoadError> {
         let before = usage();
-        let calls = self.make_calls(length, true, interrupt)?;
+        let calls = self.make_calls(begin_ns, length, true, interrupt)?;
         if let Some(calls) = &calls {
             self.window.add(calls.length_ns, &before, &usage());
         }
@@ -102,16 +115,29 @@ impl LoadSession {
         length: Duration,
         interrupt: impl Fn() -> bool,
     ) -> Result<Option<LapCalls>, LoadError> {
-        self.make_calls(length, false, interrupt)
+        self.warm_up_at(clock_ns(), length, interrupt)
+    }
+
+    /// The same from `begin_ns` on.
+    ///
+    /// # Errors
+    /// As [`LoadSession::lap`].
+    pub fn warm_up_at(
+        &mut self,
+        begin_ns: u64,
+        length: Duration,
+        interrupt: impl Fn() -> bool,
+    ) -> Result<Option<LapCalls>, LoadError> {
+        self.make_calls(begin_ns, length, false, interrupt)
     }
 
     fn make_calls(
         &mut self,
+        begin_ns: u64,
         length: Duration,
         counts: bool,
         interrupt: impl Fn() -> bool,
     ) -> Result<Option<LapCalls>, LoadError> {
-        let begin_ns = clock_ns();
         let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
         self.gate.begin(begin_ns, begin_ns.saturating_add(length_ns), counts);
         loop {

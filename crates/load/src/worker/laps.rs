@@ -2,6 +2,7 @@
 
 use crate::record::OpenLoopCalls;
 use bookend_io::Waker;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 const NO_LAP: u64 = u64::MAX;
 
 /// What was called in one lap.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LapCalls {
     /// Calls that were answered OK.
     pub ok: u64,
@@ -41,6 +42,19 @@ struct CurrentLap {
     workers_running: usize,
     begin_ns: u64,
     calls: LapCalls,
+}
+
+impl LapCalls {
+    /// Adds those of another worker, or of another generator.
+    pub fn merge(&mut self, other: LapCalls) {
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.length_ns = self.length_ns.max(other.length_ns);
+        match (&mut self.open_loop, other.open_loop) {
+            (Some(own), Some(calls)) => own.merge(&calls),
+            (own, calls) => *own = own.take().or(calls),
+        }
+    }
 }
 
 impl LapGate {
@@ -77,14 +91,7 @@ impl LapGate {
     fn end(&self, calls: LapCalls, now_ns: u64) {
         let mut current = self.current();
         let length_ns = now_ns.saturating_sub(current.begin_ns);
-        let sum = &mut current.calls;
-        sum.ok += calls.ok;
-        sum.failed += calls.failed;
-        sum.length_ns = sum.length_ns.max(length_ns);
-        match (&mut sum.open_loop, calls.open_loop) {
-            (Some(sum), Some(calls)) => sum.merge(&calls),
-            (sum, calls) => *sum = sum.take().or(calls),
-        }
+        current.calls.merge(LapCalls { length_ns, ..calls });
         current.workers_running = current.workers_running.saturating_sub(1);
         if current.workers_running == 0 {
             self.ended.notify_all();
@@ -132,10 +139,16 @@ impl WorkerLaps {
         }
     }
 
-    /// A lap that was asked for. `None`: no other was.
-    pub fn begin(&mut self) -> Option<LapBegin> {
+    /// A lap that was asked for and begins at `now_ns` at the latest. `None`: no other was, or its
+    /// time has not come.
+    pub fn begin(&mut self, now_ns: u64) -> Option<LapBegin> {
         let number = self.gate.number.load(Ordering::Acquire);
         if number == self.number {
+            return None;
+        }
+        let begin_ns = self.gate.begin_ns.load(Ordering::Acquire);
+        if now_ns < begin_ns {
+            self.deadline_ns = begin_ns;
             return None;
         }
         let counts = self.gate.counts.load(Ordering::Acquire);
@@ -143,7 +156,6 @@ impl WorkerLaps {
         self.number = number;
         self.end_ns = self.gate.end_ns.load(Ordering::Acquire);
         self.deadline_ns = self.end_ns;
-        let begin_ns = self.gate.begin_ns.load(Ordering::Acquire);
         Some(LapBegin { begin_ns, end_ns: self.end_ns, opens_window })
     }
 
@@ -158,7 +170,8 @@ impl WorkerLaps {
         self.end_ns != NO_LAP && now_ns >= self.end_ns
     }
 
-    /// When no more calls of this lap are made; `u64::MAX` where none runs, or that time is over.
+    /// When the next lap begins, or no more calls of this one are made; `u64::MAX` where that is
+    /// not known, or is over.
     pub fn deadline_ns(&self) -> u64 {
         self.deadline_ns
     }

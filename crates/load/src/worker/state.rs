@@ -161,7 +161,7 @@ impl WorkerState {
         let Some(laps) = &mut self.laps else {
             return false;
         };
-        let Some(LapBegin { begin_ns, end_ns, opens_window }) = laps.begin() else {
+        let Some(LapBegin { begin_ns, end_ns, opens_window }) = laps.begin(io.now_ns()) else {
             return false;
         };
         // Nothing is in flight between two laps, so each call belongs to one of the two phases.
