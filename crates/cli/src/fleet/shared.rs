@@ -124,8 +124,8 @@ impl SharedFleet {
             .collect()
     }
 
-    /// Notes which agents dial in, and sends them away for now, until `wanted` have come or the time
-    /// is over.
+    /// Notes which agents dial in, and sends them away for now, until `wanted` have come or the
+    /// time is over.
     fn greet_all(
         &mut self,
         deadline: Instant,
