@@ -63,7 +63,7 @@ func awaitEndOfInput() {
 
 // Serve runs a server until the lab ends it, and prints how many calls it answered.
 func Serve(serve func(net.Listener) error, served *atomic.Int64) {
-	network, address := "tcp", "127.0.0.1:0"
+	network, address := "tcp", net.JoinHostPort(Text("LISTEN", "127.0.0.1"), "0")
 	if Text("TRANSPORT", "") == "unix" {
 		network, address = "unix", Text("UNIX_SOCKET", "")
 	}

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 UNDER_CONTRACT = os.environ.get("BOOKEND_CONTRACT") == "1"
-SERVER_ADDRESS = ("127.0.0.1", 0 if UNDER_CONTRACT else 50051)
+SERVER_ADDRESS = (os.environ.get("BOOKEND_LISTEN") or "127.0.0.1", 0 if UNDER_CONTRACT else 50051)
 
 
 class Plan:

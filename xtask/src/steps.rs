@@ -95,6 +95,8 @@ const AFTER_SUBJECTS: &[Row] = &[
         "a suite runs from the build to the report"),
     ("artefacts", "scripts/release --here --prove", RELEASE_AND_LANGUAGES, &[ReleaseFolder],
         "a wheel, an archive and a Debian package each make a first call from nothing"),
+    ("ray", "scripts/ray", RELEASE_AND_LANGUAGES, &[],
+        "a Ray cluster runs a load test of several machines, and its types and tests hold"),
     ("deny", "scripts/deny", &[], &[],
         "what is shipped keeps deny.toml: licences, bans, sources"),
     ("workflows", "scripts/workflows", &["conformance-tools"], &[],

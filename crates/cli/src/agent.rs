@@ -18,8 +18,10 @@ use crate::fleet::token::FleetToken;
 use crate::load::interrupt;
 use crate::terminal::Failure;
 use bookend_contract::exit;
+use bookend_lab::held_folder::remove_abandoned;
 use dial::{Dialler, take_part};
 use joined::Ending;
+use std::env;
 use std::sync::Arc;
 
 /// Joins a coordinator and does what it says. The number is the exit status.
@@ -27,6 +29,8 @@ use std::sync::Arc;
 /// # Errors
 /// [`Failure`] when it cannot be reached, takes no more agents, or is gone.
 pub fn start(arguments: AgentArguments) -> Result<u8, Failure> {
+    // Files of a coordinator, which an agent that was killed has left.
+    remove_abandoned(&env::temp_dir());
     let dialler = Dialler {
         token: FleetToken::read(arguments.token_file.as_deref())?,
         tls: arguments.tls()?,

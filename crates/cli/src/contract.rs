@@ -1,11 +1,18 @@
 //! This process under the lab: what it has to know, and when it has to end.
 
-use bookend_contract::environment::{CONTRACT, LAPS};
+use bookend_contract::environment::{CONTRACT, LAPS, LISTEN};
+use std::net::IpAddr;
 use std::{env, io, thread};
 
 /// Whether the lab has started this process.
 pub fn is_under_the_lab() -> bool {
     is_on(CONTRACT)
+}
+
+/// Where a server of the lab is to listen, if not on the loopback.
+pub fn listen() -> Option<IpAddr> {
+    let address = env::var(LISTEN).ok().filter(|_| is_under_the_lab())?;
+    address.parse().ok()
 }
 
 /// Whether calls are made in laps, as the lab says on standard input.

@@ -43,6 +43,7 @@ pub fn settings(
         seed: None,
         timeouts: ProcessTimeouts::default(),
         isolation: true,
+        fleet: None,
         build: own_build::facts(),
         build_sources: own_build::sources().map(str::to_owned).collect(),
     })

@@ -12,7 +12,7 @@ mod observer;
 pub mod origin;
 mod report_lines;
 
-use crate::fleet::FleetFlags;
+use crate::fleet::{FleetFlags, shared};
 use crate::slow_schema::read_schema;
 use crate::terminal::{Failure, print_error};
 use crate::{contract, lab};
@@ -84,9 +84,10 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     }
     files::check_apart(&flags.files_written(), &flags.files_read()).map_err(Failure::usage)?;
     let format = flags.output_format().map_err(Failure::usage)?;
-    if let Some(agents) = arguments.fleet.agents {
+    let typed = arguments.fleet.agents.map(|agents| (arguments.fleet.clone(), agents));
+    if let Some((fleet, agents)) = shared::of_this_process(&arguments.fleet).or(typed) {
         let words = whole_line(env::args_os().skip(1).collect())?;
-        return fleet::load(&flags, &arguments.fleet, agents, format, audience, &words[1..]);
+        return fleet::load(&flags, &fleet, agents, format, audience, &words[1..]);
     }
     let read = || LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
     let plan = match &flags.thrift.file {

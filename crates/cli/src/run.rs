@@ -8,6 +8,7 @@ mod profile;
 
 pub use arguments::RunArguments;
 
+use crate::fleet::shared::SharedFleet;
 use crate::lab;
 use crate::list::{RECORDS, suites_text};
 use crate::names::Named;
@@ -51,10 +52,22 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
     let Some(_locks) = locks(arguments, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
+    let fleet = match arguments.fleet.agents {
+        Some(agents) => {
+            let awaited =
+                SharedFleet::await_all(&arguments.fleet, agents, || interrupt.is_raised());
+            match awaited? {
+                Some(fleet) => Some((agents, fleet)),
+                None => return Ok(exit::INTERRUPTED),
+            }
+        }
+        None => None,
+    };
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let settings = RunSettings {
         resume: arguments.resume,
         seed: arguments.seed,
+        fleet: fleet.as_ref().map(|(agents, fleet)| fleet.settings(*agents)),
         ..lab::settings(suite, plan, &arguments.subjects_dir, interrupt.clone())?
     };
     let summary = measure(arguments, &settings, &mut store)?;

@@ -4,6 +4,7 @@ use crate::transport::TransportConfig;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// `1`: started by the lab; the process must end when its standard input closes.
@@ -40,6 +41,8 @@ pub const LAPS: &str = "BOOKEND_LAPS";
 pub const DEADLINE_MS: &str = "BOOKEND_DEADLINE_MS";
 /// `1`: the process is recorded with a profiler.
 pub const PROFILE: &str = "BOOKEND_PROFILE";
+/// The address on which a server listens; without it the loopback of IPv4.
+pub const LISTEN: &str = "BOOKEND_LISTEN";
 /// What carries the connections: a [`Transport`](crate::transport::Transport).
 pub const TRANSPORT: &str = "BOOKEND_TRANSPORT";
 /// PEM: the authority that has signed the certificates of both ends.
@@ -112,6 +115,9 @@ pub struct Environment {
     /// A profiler records the process: keep frame pointers, and write down the names of code that
     /// is compiled at run time, where the runtime has an option for that.
     pub profile: bool,
+    /// The address on which a server listens; by default the loopback of IPv4, and another where
+    /// calls come from other machines.
+    pub listen: Option<IpAddr>,
     /// What carries the connections.
     pub transport: TransportConfig,
 }
@@ -135,6 +141,7 @@ impl Environment {
             window_length: None,
             deadline_ms: None,
             profile: false,
+            listen: None,
             transport: TransportConfig::H2c,
         }
     }
@@ -167,6 +174,7 @@ impl Environment {
             (LAPS, flag(has_laps)),
             (DEADLINE_MS, text(self.deadline_ms)),
             (PROFILE, flag(self.profile)),
+            (LISTEN, text(self.listen)),
             (TRANSPORT, transport),
             (TLS_CA, ca),
             (TLS_CERTIFICATE, certificate),
@@ -222,6 +230,7 @@ mod tests {
             window_length: Some(window_length),
             deadline_ms: Some(20_000),
             profile: true,
+            listen: Some(IpAddr::from([0, 0, 0, 0])),
             ..Environment::of(Role::Client)
         }
     }
@@ -273,6 +282,7 @@ mod tests {
                 window,
                 (DEADLINE_MS, "20000"),
                 (PROFILE, "1"),
+                (LISTEN, "0.0.0.0"),
             ]
             .map(|(name, value)| (name, OsString::from(value)));
             assert_eq!(full(window_length).to_variables(), expected);

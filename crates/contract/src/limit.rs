@@ -49,6 +49,9 @@ fn of_run(report: &LoadReport) -> Option<String> {
     if facts.ok + messages == 0 {
         return Some(format!("unknown: none of {all} calls was answered OK"));
     }
+    if let Some(lost) = facts.fleet.as_ref().and_then(|fleet| fleet.lost.first()) {
+        return Some(format!("unknown: agent {} was lost", lost.name));
+    }
     let busy = busy_text(facts);
     let has_kept_up = facts.ok as f64 >= all as f64 * KEPT;
     let unanswered = format!("{failed} of {all} calls failed or have no answer");

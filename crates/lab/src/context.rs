@@ -10,7 +10,10 @@ use crate::replies::FirstReplies;
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
 use crate::transport_files::TransportFiles;
+use bookend_contract::environment::Role;
 use bookend_results::suite::{Plan, TestedEnd};
+use std::ffi::OsString;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// How much longer than warm-up and window an instrument may take: connecting, draining, printing.
@@ -43,8 +46,19 @@ pub struct RunContext {
     pub transports: TransportFiles,
     /// How long the lab waits.
     pub timeouts: ProcessTimeouts,
+    /// The machines that make the calls of the lab's own generator, where that is not this one.
+    pub fleet: Option<FleetSettings>,
     /// Whether the measured side is recorded with a profiler, and must keep its symbols for it.
     pub profile: bool,
+}
+
+/// Other machines that make the calls of the lab's own generator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FleetSettings {
+    /// Where servers listen, so that the others reach them. `None`: the agents are on this machine.
+    pub listen: Option<IpAddr>,
+    /// By which the generator knows of them.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// How long the lab waits for a process.
@@ -82,6 +96,13 @@ impl RunContext {
         invocation.cpus.clone_from(&limits.cpus);
         invocation.request.clone_from(&self.request);
         invocation.environment.request_file.clone_from(&self.request.bytes);
+        if let Some(fleet) = &self.fleet {
+            match invocation.environment.role {
+                Role::Server => invocation.environment.listen = fleet.listen,
+                Role::Instrument => invocation.more_variables.clone_from(&fleet.variables),
+                Role::Client | Role::Backend => {}
+            }
+        }
         let group = self.groups.create(limits).map_err(CellError::failed)?;
         self.spawner
             .spawn(&invocation, group)
@@ -238,6 +259,7 @@ mod tests {
             request: RequestFiles::default(),
             transports: TransportFiles::default(),
             timeouts: ProcessTimeouts::default(),
+            fleet: None,
             profile: false,
         }
     }

@@ -171,6 +171,10 @@ fn interruption(report: &LoadReport) -> String {
 }
 
 fn cpu_and_io(facts: &Extension) -> String {
+    if facts.fleet.as_ref().is_some_and(|fleet| !fleet.is_quotable()) {
+        // What a lost agent has used is not known, and its calls are among the others.
+        return String::new();
+    }
     let threads = if facts.threads == 1 {
         "1 thread".to_owned()
     } else {

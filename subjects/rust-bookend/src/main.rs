@@ -11,7 +11,7 @@ mod messages {
 }
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{env, error::Error, fmt, io, net::Ipv4Addr, process::ExitCode, thread, time::Duration};
+use std::{env, error::Error, fmt, io, net::IpAddr, process::ExitCode, thread, time::Duration};
 
 use bookend_server::tls::{ConfigError, Identity, ServerConfig};
 use bookend_server::{Io, Limits, Server, ServerBuilder, ServerStatistics, io::UringRefusal};
@@ -93,9 +93,10 @@ fn serve(
     // A variant may name its number of workers, whatever the number of CPUs: `epoll-threads-4`.
     let (cpus, variant) = (variable("BOOKEND_CPUS", "0"), variable("BOOKEND_VARIANT", ""));
     let threads = variant.split_once("-threads-").map_or(&*cpus, |(_, threads)| threads).parse()?;
+    let address: (IpAddr, u16) = (variable("BOOKEND_LISTEN", "127.0.0.1").parse()?, 0);
     let server = match variable("BOOKEND_TRANSPORT", "h2c").as_str() {
-        "h2c" => services.bind((Ipv4Addr::LOCALHOST, 0))?,
-        "tls" => services.bind((Ipv4Addr::LOCALHOST, 0))?.tls(tls()?),
+        "h2c" => services.bind(address)?,
+        "tls" => services.bind(address)?.tls(tls()?),
         "unix" => services.bind_unix(variable("BOOKEND_UNIX_SOCKET", ""))?,
         other => return unsupported(format_args!("no transport {other}")),
     };

@@ -3,7 +3,7 @@
 //! A server of that version has one service, and the generator writes one for each of a `.proto`.
 //! So this is what it would write for one service with both methods.
 
-use std::{io, net::Ipv4Addr};
+use std::io;
 
 use pajamax_0_2::{Config, PajamaxService, ParseFn, RespEncode, Response};
 use prost::{EncodeError, Message};
@@ -13,7 +13,7 @@ use crate::greeters::{MAX_CONNECTIONS, Request, complex_proto, helloworld};
 pub fn serve() -> io::Result<()> {
     Config::new()
         .max_concurrent_connections(MAX_CONNECTIONS)
-        .serve_local(Greeters, (Ipv4Addr::LOCALHOST, 0))
+        .serve_local(Greeters, (crate::variable("BOOKEND_LISTEN", "127.0.0.1"), 0))
 }
 
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! The two calls on pajamax 0.3.3, the last version that has a generator.
 
-use std::{io, net::Ipv4Addr};
+use std::io;
 
 use pajamax_0_3::{Config, Response};
 
@@ -28,5 +28,5 @@ pub fn serve() -> io::Result<()> {
         .max_concurrent_connections(MAX_CONNECTIONS)
         .add_service(helloworld::GreeterServer::new(Greeter))
         .add_service(complex_proto::GreeterServer::new(Greeter))
-        .serve((Ipv4Addr::LOCALHOST, 0))
+        .serve((crate::variable("BOOKEND_LISTEN", "127.0.0.1"), 0))
 }

@@ -3,7 +3,7 @@
 //! No generator fits this version: pajamax-build 0.3.0 is the last, and gives `handle` a parameter
 //! that the trait no longer has. So this is what it would write, by hand.
 
-use std::{env, io, net::Ipv4Addr, sync::mpsc, thread};
+use std::{env, io, sync::mpsc, thread};
 
 use pajamax_0_4::dispatch::{DispatchRequest, RequestTx, dispatch};
 use pajamax_0_4::{Config, PajamaxService, ReplyEncode, error::Error, local_build_response};
@@ -59,7 +59,7 @@ where
     Config::new()
         .max_concurrent_connections(MAX_CONNECTIONS)
         .add_service(Greeters { handle, is_dispatched })
-        .serve((Ipv4Addr::LOCALHOST, 0))
+        .serve((crate::variable("BOOKEND_LISTEN", "127.0.0.1"), 0))
 }
 
 impl<H: Fn(Request, u32) -> Result<(), Error>> PajamaxService for Greeters<H> {

@@ -6,6 +6,7 @@ use std::{
     env,
     error::Error,
     fs, io,
+    net::IpAddr,
     process::ExitCode,
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -107,7 +108,8 @@ async fn serve() -> Result<(), Box<dyn Error>> {
         let incoming = UnixListenerStream::new(listener);
         router.serve_with_incoming_shutdown(incoming, leash()).await?;
     } else {
-        let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into())?.with_nodelay(Some(true));
+        let address: IpAddr = variable("BOOKEND_LISTEN", "127.0.0.1").parse()?;
+        let incoming = TcpIncoming::bind((address, 0).into())?.with_nodelay(Some(true));
         println!("ready {}", incoming.local_addr()?.port());
         router.serve_with_incoming_shutdown(incoming, leash()).await?;
     }

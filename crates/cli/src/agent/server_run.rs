@@ -6,12 +6,12 @@ use crate::lab;
 use crate::terminal::Failure;
 use bookend_contract::fleet::ServerReport;
 use bookend_fleet::message::FromAgent;
-use bookend_lab::node::NodeCounters;
+use bookend_lab::node::{NodeCounters, interface_of};
 use bookend_lab::process::become_subreaper;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::race::{RaceHost, RacePort, RaceServer, RaceServerSpec, RaceStart};
 use bookend_load::run::clock_ns;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -41,7 +41,9 @@ pub fn make(task: &ServerTask, link: &RunLink) -> Result<(), Failure> {
     let before = Reading::take(&mut server);
     await_time(end_ns, link, &server)?;
     let after = Reading::take(&mut server);
-    let report = before.until(&after, &server);
+    // An agent on the coordinator's own loopback is where the coordinator is.
+    let caller = if task.caller.is_loopback() { link.coordinator } else { task.caller };
+    let report = before.until(&after, &server, caller);
     link.say(FromAgent::Reported { result: raw(&AgentResult::Server(Box::new(report)))? });
     await_release(link);
     Ok(())
@@ -102,20 +104,15 @@ impl Reading {
         Reading { cpu_ns: server.cpu_ns(), node: NodeCounters::read() }
     }
 
-    fn until(&self, after: &Reading, server: &RaceServer) -> ServerReport {
+    fn until(&self, after: &Reading, server: &RaceServer, caller: IpAddr) -> ServerReport {
         let node = after.node.since(&self.node);
-        let busiest = node
-            .interfaces
-            .iter()
-            .filter(|interface| interface.name != "lo" || node.interfaces.len() == 1)
-            .max_by_key(|interface| interface.received_bytes + interface.sent_bytes);
         ServerReport {
             name: String::new(),
             cpu_seconds: after.cpu_ns.saturating_sub(self.cpu_ns) as f64 / 1e9,
             in_control_group: server.is_in_control_group(),
             memory_bytes: server.memory_bytes(),
             requests_per_cpu_second: 0.0,
-            interface: busiest.map(|interface| interface.name.clone()),
+            interface: interface_of(caller),
             node,
         }
     }

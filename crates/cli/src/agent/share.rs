@@ -41,8 +41,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Reads the flags, and makes one call, whose answer is verified. Servers of a run in laps are
-    /// on the coordinator's machine, at `coordinator` from here.
+    /// Reads the flags, and makes one call, whose answer is verified. Servers may be on the
+    /// coordinator's machine, at `coordinator` from here.
     ///
     /// # Errors
     /// [`Failure`] when the flags make no sense here, or the server does not answer.
@@ -57,7 +57,7 @@ impl Share {
         if let Some(rate) = task.probe_rate {
             probe_only(&mut flags, rate);
         }
-        if task.in_laps {
+        if task.servers_are_there {
             let targets = flags.call.targets.iter_mut();
             targets.for_each(|target| *target = as_seen_from_here(target, coordinator));
         }

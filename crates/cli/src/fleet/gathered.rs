@@ -11,7 +11,7 @@ use crate::terminal::{Failure, print_error};
 use bookend_fleet::message::{AgentFacts, AgentRole, FromAgent, Greeting, ToAgent};
 use bookend_fleet::{CoordinatedRun, RunEvent};
 use bookend_load::run::clock_ns;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -33,6 +33,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Member {
     /// What it has said of itself.
     pub facts: AgentFacts,
+    /// Where it has dialled in from.
+    pub address: IpAddr,
     sender: UnboundedSender<ToAgent>,
 }
 
@@ -64,6 +66,11 @@ pub trait RunHandler {
 
     /// Some time has passed, or [`Gathered::wake`] was notified.
     fn look(&mut self, _: &mut CoordinatedRun) {}
+
+    /// When [`RunHandler::look`] is wanted at the latest, nanoseconds of this clock.
+    fn due_ns(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 impl Gathered {
@@ -77,10 +84,10 @@ impl Gathered {
         agents: Agents,
         interrupt: &AtomicBool,
     ) -> Result<Option<Gathered>, Failure> {
-        let local_token = nonce();
         let given = FleetToken::read(flags.token_file.as_deref())?;
         let is_local = matches!(agents, Agents::Local(_)) && !flags.is_shared;
-        let token = given.clone().or(is_local.then(|| FleetToken::of(local_token.as_bytes())));
+        let token = given.or_else(|| is_local.then(|| FleetToken::of(nonce().as_bytes())));
+        let text = token.as_ref().map_or(String::new(), |token| token.text().to_owned());
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::nothing_measured)?;
         let listener = runtime.block_on(async { AgentListener::bind(flags, token) })?;
@@ -88,10 +95,7 @@ impl Gathered {
         let (arrived, arrivals) = unbounded_channel();
         let accepting = runtime.spawn(listener.accept(arrived));
         let local = match is_local {
-            true => {
-                let token = given.is_none().then_some(local_token.as_str());
-                LocalAgents::start(agents.count(), address, token, flags.token_file.as_deref())?
-            }
+            true => LocalAgents::start(agents.count(), address, Some(&text))?,
             false => LocalAgents::default(),
         };
         let (tell, received) = unbounded_channel();
@@ -201,15 +205,16 @@ impl Gathered {
                 run.stop(clock_ns());
                 continue;
             }
-            self.receive(&mut run);
+            self.receive(&mut run, handler.due_ns());
             run.tick(clock_ns());
             handler.look(&mut run);
         }
     }
 
     /// Waits a little for what comes, and passes it on.
-    fn receive(&mut self, run: &mut CoordinatedRun) {
+    fn receive(&mut self, run: &mut CoordinatedRun, due_ns: u64) {
         let (received, arrivals) = (&mut self.received, &mut self.arrivals);
+        let until_look = LOOK.min(Duration::from_nanos(due_ns.saturating_sub(clock_ns())));
         let (wake, is_shared) = (&self.wake, self.is_shared);
         let first = self.runtime.block_on(async {
             tokio::select! {
@@ -219,7 +224,7 @@ impl Gathered {
                     None
                 }
                 () = wake.notified() => None,
-                () = sleep(LOOK) => None,
+                () = sleep(until_look) => None,
             }
         });
         let mut next = first;
@@ -317,7 +322,7 @@ impl Gathering {
         let (sender, to_send) = unbounded_channel();
         tokio::spawn(send_all(sending, to_send));
         tokio::spawn(receive_all(number, receiving, self.tell.clone()));
-        places[number] = Some(Member { facts, sender });
+        places[number] = Some(Member { facts, address: peer.ip(), sender });
     }
 
     /// The sentence about those that are missing when the time is over.

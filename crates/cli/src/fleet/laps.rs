@@ -60,8 +60,15 @@ pub fn run(
 fn tasks(flags: &LoadFlags, sent: &SentFlags, of: u32) -> Result<Vec<AgentTask>, Failure> {
     let seed = flags.pacing.seed.unwrap_or_else(|| fastrand::u64(..));
     let task = |number| {
-        let (flags, in_laps) = (sent.clone(), true);
-        let task = LoadTask { flags, seed, number, of, probe_rate: None, in_laps };
+        let task = LoadTask {
+            flags: sent.clone(),
+            seed,
+            number,
+            of,
+            probe_rate: None,
+            servers_are_there: true,
+            in_laps: true,
+        };
         let task = to_raw_value(&Task::Load(task)).map_err(Failure::nothing_measured)?;
         Ok(AgentTask { task, goes_first: false })
     };
@@ -97,6 +104,8 @@ struct Laps {
     is_running: bool,
     plan: Option<ReportedPlan>,
     threads: u32,
+    /// Calls that agents have made to get ready.
+    preparing_calls: u64,
     warmup: Duration,
     outcome: Option<LoadOutcome>,
     started: SystemTime,
@@ -113,6 +122,7 @@ impl Laps {
             is_running: false,
             plan: None,
             threads: 0,
+            preparing_calls: 0,
             warmup: Duration::ZERO,
             outcome: None,
             started: SystemTime::now(),
@@ -147,6 +157,7 @@ impl Laps {
         for (agent, facts) in facts.iter().enumerate() {
             if let Some(ready) = self.read::<LoadReady>(run, agent, facts) {
                 self.threads += ready.plan.threads;
+                self.preparing_calls += ready.preparing_calls;
                 self.plan.get_or_insert(ready.plan);
             }
         }
@@ -233,9 +244,11 @@ impl Laps {
             Some(RunEnd::Interrupted) | None => return Ok(exit::INTERRUPTED),
             Some(RunEnd::Lost) => return Err(Failure::agent_lost("an agent was lost")),
         }
-        let (Some(plan), Some(outcome)) = (self.plan, self.outcome) else {
+        let (Some(plan), Some(mut outcome)) = (self.plan, self.outcome) else {
             return Ok(exit::INTERRUPTED);
         };
+        // The lab counts every call that its server has answered.
+        outcome.warmup += self.preparing_calls;
         let warmup_ns = nanoseconds(self.warmup);
         let (threads, generators) = (self.threads, 1);
         let plan = ReportedPlan { warmup_ns, calls: None, threads, generators, ..plan };

@@ -4,7 +4,6 @@ use super::token::VARIABLE;
 use crate::terminal::Failure;
 use std::env;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,8 +16,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct LocalAgents(Vec<Child>);
 
 impl LocalAgents {
-    /// Starts `count` agents that join the coordinator at that address, with its token, or with the
-    /// file that has it; with neither, they find it where this process has.
+    /// Starts `count` agents that join the coordinator at that address, with its token.
     ///
     /// # Errors
     /// [`Failure`] when one cannot be started.
@@ -26,7 +24,6 @@ impl LocalAgents {
         count: u32,
         coordinator: SocketAddr,
         token: Option<&str>,
-        token_file: Option<&Path>,
     ) -> Result<LocalAgents, Failure> {
         let program = env::current_exe().map_err(Failure::nothing_measured)?;
         let mut agents = LocalAgents::default();
@@ -35,9 +32,6 @@ impl LocalAgents {
             agent.args(["agent", "--join", &coordinator.to_string()]);
             agent.args(["--name", &format!("local-{number}")]);
             agent.envs(token.map(|token| (VARIABLE, token)));
-            if let Some(file) = token_file {
-                agent.arg("--token-file").arg(file);
-            }
             agent.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             agents.0.push(agent.spawn().map_err(Failure::nothing_measured)?);
         }

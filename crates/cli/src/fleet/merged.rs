@@ -16,10 +16,11 @@ use bookend_load::flags::sent::SentFlags;
 use bookend_load::plan::ReportedPlan;
 use bookend_load::record::RunInterval;
 use bookend_load::report::report_of;
-use bookend_load::run::{LoadOutcome, RunObserver as _, clock_ns, wall_clock_ahead_ns};
+use bookend_load::run::{LoadOutcome, RunObserver as _, WindowEdge, clock_ns, wall_clock_ahead_ns};
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -52,7 +53,7 @@ pub fn measure(
     let tasks = tasks(gathered, flags, fleet, sent)?;
     let names = gathered.members.iter().map(|member| member.facts.name.clone()).collect();
     let roles = gathered.members.iter().map(|member| member.facts.role).collect();
-    let mut merging = Merging::new(names, roles, observer);
+    let mut merging = Merging::new(names, roles, window_ns(flags), observer);
     let (rule, connect_ns) =
         (LossRule::from(fleet.on_loss), nanoseconds(flags.call.connect_timeout));
     let run = CoordinatedRun::new(tasks, rule, connect_ns, clock_ns());
@@ -69,11 +70,13 @@ fn tasks(
 ) -> Result<Vec<AgentTask>, Failure> {
     let load = |member: &&Member| member.facts.role == AgentRole::Load;
     let of = gathered.members.iter().filter(load).count() as u32;
+    let caller = gathered.members.iter().find(load).map(|member| member.address);
+    let caller = caller.unwrap_or(Ipv4Addr::LOCALHOST.into());
     let seed = flags.pacing.seed.unwrap_or_else(|| fastrand::u64(..));
     let task = |(number, member): (usize, &Member)| {
         let goes_first = member.facts.role == AgentRole::Server;
         let task = match member.facts.role {
-            AgentRole::Server => Task::Server(server_task(flags, fleet)?),
+            AgentRole::Server => Task::Server(server_task(flags, fleet, caller)?),
             role => {
                 let is_probe = role == AgentRole::Probe;
                 Task::Load(LoadTask {
@@ -82,6 +85,7 @@ fn tasks(
                     number: if is_probe { 0 } else { number as u32 },
                     of: if is_probe { 1 } else { of },
                     probe_rate: fleet.probe_rate.filter(|_| is_probe),
+                    servers_are_there: fleet.is_shared,
                     in_laps: false,
                 })
             }
@@ -92,7 +96,11 @@ fn tasks(
     gathered.members.iter().enumerate().map(task).collect()
 }
 
-fn server_task(flags: &LoadFlags, fleet: &FleetFlags) -> Result<ServerTask, Failure> {
+fn server_task(
+    flags: &LoadFlags,
+    fleet: &FleetFlags,
+    caller: IpAddr,
+) -> Result<ServerTask, Failure> {
     let first = flags.call.targets.first().map_or("", String::as_str);
     let port = first.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     let port = port.ok_or_else(|| {
@@ -101,13 +109,20 @@ fn server_task(flags: &LoadFlags, fleet: &FleetFlags) -> Result<ServerTask, Fail
              give the target as HOST:PORT"
         ))
     })?;
-    let window = flags.max_duration.filter(|time| !time.is_zero()).or(flags.duration);
     Ok(ServerTask {
         command: fleet.start_server.clone(),
         port,
+        caller,
         warmup_ns: nanoseconds(flags.warmup),
-        window_ns: window.filter(|time| !time.is_zero()).map(nanoseconds),
+        window_ns: window_ns(flags),
     })
+}
+
+/// Length of the window, where its end is a time.
+fn window_ns(flags: &LoadFlags) -> Option<u64> {
+    let given = |time: &Duration| !time.is_zero();
+    let window = flags.max_duration.filter(given).or(flags.duration.filter(given));
+    window.map(nanoseconds)
 }
 
 /// What is known so far.
@@ -123,6 +138,9 @@ struct Merging<'a> {
     /// What an agent said that is no message of ours.
     fault: Option<Failure>,
     end: Option<RunEnd>,
+    /// The ends of the window that lie ahead, nanoseconds of this clock, the next one last.
+    edges: Vec<(u64, WindowEdge)>,
+    window_ns: Option<u64>,
 }
 
 impl RunHandler for Merging<'_> {
@@ -142,17 +160,38 @@ impl RunHandler for Merging<'_> {
                 print_error(&format!("bookend: agent {name} is lost: {}", loss.reason));
             }
             RunEvent::Reported(agent, result) => self.report(run, agent, &result),
-            RunEvent::Over(end) => self.end = Some(end),
+            RunEvent::Over(end) => {
+                while let Some((_, edge)) = self.edges.pop() {
+                    self.observer.edge(edge);
+                }
+                self.end = Some(end);
+            }
             RunEvent::Send(..) | RunEvent::Answer(..) => {}
         }
         if self.fault.is_some() {
             run.stop(clock_ns());
         }
     }
+
+    fn look(&mut self, _: &mut CoordinatedRun) {
+        let now_ns = clock_ns();
+        while let Some((_, edge)) = self.edges.pop_if(|(at_ns, _)| *at_ns <= now_ns) {
+            self.observer.edge(edge);
+        }
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.edges.last().map_or(u64::MAX, |(at_ns, _)| *at_ns)
+    }
 }
 
 impl<'a> Merging<'a> {
-    fn new(names: Vec<String>, roles: Vec<AgentRole>, observer: &'a mut Observer) -> Self {
+    fn new(
+        names: Vec<String>,
+        roles: Vec<AgentRole>,
+        window_ns: Option<u64>,
+        observer: &'a mut Observer,
+    ) -> Self {
         let count = names.len();
         Self {
             names,
@@ -164,6 +203,8 @@ impl<'a> Merging<'a> {
             server: None,
             fault: None,
             end: None,
+            edges: Vec::new(),
+            window_ns,
         }
     }
 
@@ -182,7 +223,11 @@ impl<'a> Merging<'a> {
 
     fn starting(&mut self, start_ns: u64) {
         let warmup_ns = self.ready.iter().flatten().next().map_or(0, |ready| ready.plan.warmup_ns);
-        let ahead_ns = (start_ns + warmup_ns).saturating_sub(clock_ns());
+        let begin_ns = start_ns + warmup_ns;
+        let end_ns =
+            self.window_ns.map_or(u64::MAX, |length_ns| begin_ns.saturating_add(length_ns));
+        self.edges = vec![(end_ns, WindowEdge::End), (begin_ns, WindowEdge::Start)];
+        let ahead_ns = begin_ns.saturating_sub(clock_ns());
         self.observer.window_begins(SystemTime::now() + Duration::from_nanos(ahead_ns));
     }
 
@@ -218,6 +263,10 @@ impl<'a> Merging<'a> {
         let lost: BTreeSet<usize> = run.losses().iter().map(|loss| loss.agent).collect();
         let is_done = |agent: usize| self.reported[agent].is_some() || lost.contains(&agent);
         if (0..count).filter(is_load).all(is_done) {
+            // A window by number ends with its last call.
+            while let Some((_, edge)) = self.edges.pop() {
+                self.observer.edge(edge);
+            }
             run.stop_agents((0..count).filter(|agent| !is_load(agent)));
         }
     }

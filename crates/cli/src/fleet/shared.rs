@@ -7,10 +7,12 @@ use super::local::LocalAgents;
 use super::token::{FleetToken, VARIABLE, nonce};
 use crate::terminal::{Failure, print_error};
 use bookend_fleet::message::Greeting;
+use bookend_lab::context::FleetSettings;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
@@ -22,6 +24,10 @@ pub const LISTEN: &str = "BOOKEND_FLEET_LISTEN";
 
 /// And the one that tells it how many make calls.
 pub const AGENTS: &str = "BOOKEND_FLEET_AGENTS";
+
+/// And those that name the certificate and the key of the link.
+const CERTIFICATE: &str = "BOOKEND_FLEET_CERT";
+const KEY: &str = "BOOKEND_FLEET_KEY";
 
 /// How often it is looked whether the user wants to end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -39,7 +45,6 @@ pub struct SharedFleet {
     /// Keeps the address where nobody awaits agents for a while.
     _reserved: TcpSocket,
     address: SocketAddr,
-    local_token: Option<String>,
     _local: LocalAgents,
 }
 
@@ -66,20 +71,18 @@ impl SharedFleet {
             "127.0.0.1:0".clone_into(&mut flags.listen);
         }
         let given = FleetToken::read(flags.token_file.as_deref())?;
-        let local_token = (is_local && given.is_none()).then(nonce);
-        let token = given.or(local_token.as_ref().map(|text| FleetToken::of(text.as_bytes())));
+        let own = || is_local.then(|| FleetToken::of(nonce().as_bytes()));
+        let token = given.or_else(own);
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::nothing_measured)?;
         let reserved = runtime.block_on(async { reserve(&flags, token.is_some()) })?;
         let address = reserved.local_addr().map_err(Failure::nothing_measured)?;
         flags.listen = address.to_string();
         let local = match is_local {
-            true => LocalAgents::start(
-                agents.count(),
-                address,
-                local_token.as_deref(),
-                flags.token_file.as_deref(),
-            )?,
+            true => {
+                let text = token.as_ref().map(FleetToken::text);
+                LocalAgents::start(agents.count(), address, text)?
+            }
             false => LocalAgents::default(),
         };
         if !is_local {
@@ -96,7 +99,6 @@ impl SharedFleet {
             runtime,
             _reserved: reserved,
             address,
-            local_token,
             _local: local,
         };
         let deadline = Instant::now() + fleet.flags.fleet_wait;
@@ -116,12 +118,25 @@ impl SharedFleet {
 
     /// What a process that makes calls needs to know of the agents.
     pub fn variables(&self, agents: Agents) -> Vec<(OsString, OsString)> {
-        let token = self.local_token.clone().map(|token| (VARIABLE.into(), token.into()));
-        [(LISTEN, self.flags.listen.clone()), (AGENTS, agents.count().to_string())]
-            .into_iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .chain(token)
-            .collect()
+        let path = |file: &Option<PathBuf>| file.clone().map(PathBuf::into_os_string);
+        let token = self.token.as_ref().map(|token| token.text().into());
+        [
+            (LISTEN, Some(self.flags.listen.clone().into())),
+            (AGENTS, Some(agents.count().to_string().into())),
+            (VARIABLE, token),
+            (CERTIFICATE, path(&self.flags.fleet_cert)),
+            (KEY, path(&self.flags.fleet_key)),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into(), value?)))
+        .collect()
+    }
+
+    /// What the lab needs to know of the agents.
+    pub fn settings(&self, agents: Agents) -> FleetSettings {
+        let is_local = matches!(agents, Agents::Local(_));
+        let listen = (!is_local).then_some(IpAddr::from(Ipv4Addr::UNSPECIFIED));
+        FleetSettings { listen, variables: self.variables(agents) }
     }
 
     /// Notes which agents dial in, and sends them away for now, until `wanted` have come or the
@@ -202,6 +217,10 @@ impl Drop for SharedFleet {
 pub fn of_this_process(flags: &FleetFlags) -> Option<(FleetFlags, Agents)> {
     let listen = env::var(LISTEN).ok()?;
     let count = env::var(AGENTS).ok()?.parse().ok()?;
-    let flags = FleetFlags { listen, is_shared: true, ..flags.clone() };
+    let file = |name| env::var_os(name).map(PathBuf::from);
+    let (fleet_cert, fleet_key) = (file(CERTIFICATE), file(KEY));
+    let (token_file, is_shared) = (None, true);
+    let flags =
+        FleetFlags { listen, token_file, fleet_cert, fleet_key, is_shared, ..flags.clone() };
     Some((flags, Agents::Joining(count)))
 }

@@ -5,6 +5,7 @@ use bookend_load::flags::sent::SentFlags;
 use bookend_load::plan::ReportedPlan;
 use bookend_load::run::LoadOutcome;
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 
 /// What an agent is to prepare for.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct LoadTask {
     pub of: u32,
     /// Calls a second of an agent that only probes, in the place of the run's.
     pub probe_rate: Option<f64>,
+    /// Whether targets on the loopback are on the coordinator's machine.
+    pub servers_are_there: bool,
     /// Whether calls are made in laps, each when it is asked for.
     pub in_laps: bool,
 }
@@ -50,6 +53,8 @@ pub struct ServerTask {
     pub command: Option<String>,
     /// The port on which it listens.
     pub port: u16,
+    /// An address from which calls come.
+    pub caller: IpAddr,
     /// Length of the warm-up, nanoseconds.
     pub warmup_ns: u64,
     /// Length of the window, nanoseconds; `None`: the coordinator says when it is over.

@@ -20,7 +20,10 @@ const BYTES_MAX: u64 = 4096;
 
 /// A token.
 #[derive(Clone)]
-pub struct FleetToken(hmac::Key);
+pub struct FleetToken {
+    key: hmac::Key,
+    text: String,
+}
 
 /// Which end shows that it knows the token. Their proofs differ, so that neither can be sent back.
 #[derive(Clone, Copy)]
@@ -48,10 +51,10 @@ impl FleetToken {
                 Err(_) => return Ok(None),
             },
         };
-        let text = text.trim_ascii();
+        let text = std::str::from_utf8(&text).map_or("", str::trim).as_bytes();
         if text.len() < BYTES_MIN {
             return Err(Failure::usage(format!(
-                "{place}: a token has {BYTES_MIN} bytes or more; `openssl rand -hex 32` makes one"
+                "{place}: a token is text of {BYTES_MIN} bytes or more; `openssl rand -hex 32` makes one"
             )));
         }
         Ok(Some(FleetToken::of(text)))
@@ -59,12 +62,18 @@ impl FleetToken {
 
     /// The token of that text.
     pub fn of(text: &[u8]) -> FleetToken {
-        FleetToken(hmac::Key::new(hmac::HMAC_SHA256, text))
+        let key = hmac::Key::new(hmac::HMAC_SHA256, text);
+        FleetToken { key, text: String::from_utf8_lossy(text).into_owned() }
+    }
+
+    /// The text itself, for a process that this one starts.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// What shows that an end knows it: of the numbers that agent and coordinator have drawn.
     pub fn proof(&self, end: ProvingEnd, agent_nonce: &str, coordinator_nonce: &str) -> String {
-        hex(hmac::sign(&self.0, &signed(end, agent_nonce, coordinator_nonce)).as_ref())
+        hex(hmac::sign(&self.key, &signed(end, agent_nonce, coordinator_nonce)).as_ref())
     }
 
     /// Whether that shows it.
@@ -72,7 +81,7 @@ impl FleetToken {
         let Some(proof) = bytes(proof) else {
             return false;
         };
-        hmac::verify(&self.0, &signed(end, nonces.0, nonces.1), &proof).is_ok()
+        hmac::verify(&self.key, &signed(end, nonces.0, nonces.1), &proof).is_ok()
     }
 }
 

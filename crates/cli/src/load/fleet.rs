@@ -3,8 +3,9 @@
 use super::audience::Audience;
 use super::finish::{Measured, finish, watching};
 use super::interrupt;
+use crate::contract;
 use crate::fleet::flags::{Agents, FleetFlags, OnLoss, without_fleet_flags};
-use crate::fleet::{Gathered, MergedRun, measure};
+use crate::fleet::{Gathered, MergedRun, laps, measure};
 use crate::terminal::Failure;
 use bookend_contract::duration::nanoseconds;
 use bookend_contract::exit;
@@ -31,7 +32,11 @@ pub fn load(
 ) -> Result<u8, Failure> {
     check(flags, fleet, agents)?;
     let sent = sent(flags, words)?;
-    let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
+    if audience == Audience::Lab && contract::makes_laps() {
+        return laps::run(flags, &sent, fleet, agents);
+    }
+    let is_under_the_lab = audience == Audience::Lab;
+    let interrupt = interrupt::watch(is_under_the_lab).map_err(Failure::nothing_measured)?;
     let Some(mut gathered) = Gathered::gather(fleet, agents, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
@@ -47,7 +52,11 @@ pub fn load(
     let merged = measure(&mut gathered, flags, fleet, &sent, &interrupt, &mut observer);
     observer.clear();
     drop(gathered);
-    let MergedRun { plan, outcome, fleet, calls_skipped, lost } = merged?;
+    let MergedRun { plan, mut outcome, fleet, calls_skipped, lost } = merged?;
+    if is_under_the_lab {
+        // The lab counts every call that its server has answered.
+        outcome.warmup += fleet.preparing_calls;
+    }
     let skipped = calls_skipped;
     let measured = Measured { plan, started, outcome, skipped, fleet: Some(Box::new(fleet)) };
     let status = finish(flags, format, audience, &observer, measured);

@@ -53,9 +53,9 @@ impl Observer {
         Self { audience, shown, keeps_log, log: None, latencies }
     }
 
-    /// The window begins at that time.
+    /// The window begins at that time. Only the first time counts.
     pub fn window_begins(&mut self, at: SystemTime) {
-        if self.keeps_log {
+        if self.keeps_log && self.log.is_none() {
             self.log = Some(HdrLog::new(at));
         }
     }

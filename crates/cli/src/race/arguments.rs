@@ -46,7 +46,7 @@ const EXAMPLES: &str = r#"Examples:
                port of its own, 0 if on one that it chooses")),
     mut_arg("insecure", |insecure| insecure
         .help("Use plain text [default, unless another of these flags is given]")),
-    mut_arg("agents", |agents| agents.help_heading("Rate")),
+    mut_arg("agents", |agents| agents.help_heading("Rate").hide_short_help(true)),
     mut_arg("data", |data| data.help("Request as JSON; @ is standard input")),
     mut_args(|flag| match flag.get_help_heading() {
         Some("TLS") => flag.hide_short_help(true),

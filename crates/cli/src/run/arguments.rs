@@ -1,6 +1,7 @@
 //! The flags of `bookend run`, as typed.
 
 use super::profile::ProfileArguments;
+use crate::fleet::FleetFlags;
 use crate::gates::GateArguments;
 use crate::report::STORE;
 use bookend_load::flags::whole;
@@ -14,7 +15,13 @@ const EXAMPLES: &str = r#"Examples:
 
 /// Arguments of `bookend run`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("agents", |agents| agents
+        .help_heading("Measurement")
+        .help("Number of bookend agents that make the calls of bookend-load; local:N starts them \
+               here")),
+)]
 pub struct RunArguments {
     /// Suite to measure; without it and any flag of "Measurement", all suites are listed
     #[arg(help_heading = "Measurement")]
@@ -46,6 +53,9 @@ pub struct RunArguments {
         help_heading = "Measurement"
     )]
     pub server_processes: Option<u32>,
+    /// Those that say which machines make the calls.
+    #[command(flatten)]
+    pub fleet: FleetFlags,
     #[command(flatten)]
     pub gates: GateArguments,
     /// Resume the last unfinished run of the suite, on the same machine and kernel
@@ -88,6 +98,7 @@ impl RunArguments {
         lists.into_iter().any(|list| !list.is_empty())
             || numbers.iter().any(Option::is_some)
             || switches.contains(&true)
+            || self.fleet.agents.is_some()
             || self.baseline.is_some()
             || self.laps.is_some()
             || self.seed.is_some()

@@ -1,6 +1,7 @@
 //! A server that listens as its flags say.
 
 use super::arguments::{Preset, ServeArguments};
+use crate::contract;
 use bookend_payload::error_text::reason;
 use bookend_server::{BindError, BoundServer, HealthReporter, Limits, Server};
 use bookend_services::Greeters;
@@ -28,7 +29,7 @@ pub fn bind(
         .limits(arguments.lifetime.apply(limits));
     let bound = match &arguments.unix {
         Some(path) => builder.bind_unix(path),
-        None => builder.bind((arguments.host, arguments.port)),
+        None => builder.bind((contract::listen().unwrap_or(arguments.host), arguments.port)),
     };
     let server = bound.map_err(|error| match error {
         BindError::Address(error) => cannot_listen(arguments, &error),

@@ -227,3 +227,31 @@ fn servers_are_raced_by_agents_in_laps_that_begin_together() {
     }
     assert_eq!(std::fs::read_dir(machines.temporary()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_suite_is_measured_by_agents_that_reach_its_servers() {
+    let machines = Machines::new();
+    let server = machines.node("server");
+    let coordinator = SocketAddrV4::new(server.address(), PORT);
+    let home = machines.folder.path().join("lab");
+    std::fs::create_dir(&home).unwrap();
+    let mut init = server.command(BOOKEND);
+    init.arg("init").current_dir(&home);
+    assert_eq!(Running::start(init).end().status, Some(0));
+    let agent = machines.agent_at("one", coordinator, &[]);
+    let mut command = server.command(BOOKEND);
+    command.args(["run", "my-question", "--quick", "--rounds", "1", "--quiet", "--agents", "1"]);
+    command.arg("--token-file").arg(machines.token()).current_dir(&home);
+    command.env("TMPDIR", &home);
+    for (name, value) in [("CLIENT_CONCURRENCY", "100"), ("BENCHMARK_DURATION", "150ms")] {
+        command.env(format!("GRPC_{name}"), value);
+    }
+    let ended = Running::start(command).end();
+    assert_eq!(ended.status, Some(0), "{}{}", ended.output, ended.errors);
+    for row in ["\n  my-server ", "\n  other-server "] {
+        assert!(ended.output.contains(row), "{}", ended.output);
+    }
+    assert!(!ended.output.contains("Not measured"), "{}", ended.output);
+    let agent = agent.0.end();
+    assert_eq!(agent.status, Some(0), "{}", agent.errors);
+}

@@ -1,7 +1,7 @@
 //! What a run is asked to do, and why it can fail.
 
 use crate::certificates::CertificateError;
-use crate::context::ProcessTimeouts;
+use crate::context::{FleetSettings, ProcessTimeouts};
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
 use bookend_contract::build_facts::BuildFacts;
@@ -37,6 +37,8 @@ pub struct RunSettings {
     pub timeouts: ProcessTimeouts,
     /// Whether control groups and affinity are used. Without them, figures say so.
     pub isolation: bool,
+    /// The machines that make the calls of the lab's own generator, where that is not this one.
+    pub fleet: Option<FleetSettings>,
     /// The build of the program that measures.
     pub build: BuildFacts,
     /// What that program was built of, as git's patterns from the root of its repository.

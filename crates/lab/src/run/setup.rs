@@ -65,6 +65,7 @@ impl RunSetup {
             request: folder.request.clone(),
             transports,
             timeouts: ProcessTimeouts { drain, ..settings.timeouts },
+            fleet: settings.fleet.clone(),
             profile: false,
         };
         Ok(Some(RunSetup { context, _folder: folder }))

@@ -93,6 +93,7 @@ impl FakeRun {
                 grace: Duration::from_secs(60),
             },
             isolation: false,
+            fleet: None,
             build: BuildFacts {
                 version: "0.1.0".to_owned(),
                 revision: None,

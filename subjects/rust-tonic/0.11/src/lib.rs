@@ -6,7 +6,7 @@
 use std::{
     env,
     error::Error,
-    net::Ipv4Addr,
+    net::IpAddr,
     process::ExitCode,
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -90,7 +90,8 @@ fn variable(name: &str, default: &str) -> String {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address: IpAddr = variable("BOOKEND_LISTEN", "127.0.0.1").parse()?;
+    let listener = TcpListener::bind((address, 0)).await?;
     println!("ready {}", listener.local_addr()?.port());
     // What `Server::serve` does with an address: TCP_NODELAY, and no keep-alive.
     let incoming = TcpIncoming::from_listener(listener, true, None);
