@@ -9,6 +9,7 @@ use bookend_contract::duration::nanoseconds;
 use bookend_contract::fleet::{
     AgentReport, FleetReport, LostAgent, ProbeAgentReport, ServerReport, StartSkew,
 };
+use bookend_contract::machine::MachineFacts;
 use bookend_fleet::message::AgentRole;
 use bookend_fleet::{AgentTask, CoordinatedRun, LossRule, RunEnd, RunEvent};
 use bookend_load::flags::LoadFlags;
@@ -53,7 +54,8 @@ pub fn measure(
     let tasks = tasks(gathered, flags, fleet, sent)?;
     let names = gathered.members.iter().map(|member| member.facts.name.clone()).collect();
     let roles = gathered.members.iter().map(|member| member.facts.role).collect();
-    let mut merging = Merging::new(names, roles, window_ns(flags), observer);
+    let machines = gathered.members.iter().map(|member| member.facts.machine.clone()).collect();
+    let mut merging = Merging::new(names, roles, machines, window_ns(flags), observer);
     let (rule, connect_ns) =
         (LossRule::from(fleet.on_loss), nanoseconds(flags.call.connect_timeout));
     let run = CoordinatedRun::new(tasks, rule, connect_ns, clock_ns());
@@ -129,11 +131,16 @@ fn window_ns(flags: &LoadFlags) -> Option<u64> {
 struct Merging<'a> {
     names: Vec<String>,
     roles: Vec<AgentRole>,
+    machines: Vec<MachineFacts>,
     observer: &'a mut Observer,
     ready: Vec<Option<LoadReady>>,
     /// The seconds that all have told.
     total: Option<RunInterval>,
-    reported: Vec<Option<LoadOutcome>>,
+    /// The row of each agent that makes calls and has reported.
+    rows: Vec<Option<AgentReport>>,
+    /// What those have reported, added up.
+    merged: Option<LoadOutcome>,
+    probed: Option<LoadOutcome>,
     server: Option<ServerReport>,
     /// What an agent said that is no message of ours.
     fault: Option<Failure>,
@@ -189,6 +196,7 @@ impl<'a> Merging<'a> {
     fn new(
         names: Vec<String>,
         roles: Vec<AgentRole>,
+        machines: Vec<MachineFacts>,
         window_ns: Option<u64>,
         observer: &'a mut Observer,
     ) -> Self {
@@ -196,10 +204,13 @@ impl<'a> Merging<'a> {
         Self {
             names,
             roles,
+            machines,
             observer,
             ready: (0..count).map(|_| None).collect(),
             total: None,
-            reported: (0..count).map(|_| None).collect(),
+            rows: vec![None; count],
+            merged: None,
+            probed: None,
             server: None,
             fault: None,
             end: None,
@@ -253,7 +264,7 @@ impl<'a> Merging<'a> {
 
     fn report(&mut self, run: &mut CoordinatedRun, agent: usize, result: &RawValue) {
         match self.read(agent, result) {
-            Some(AgentResult::Load(outcome)) => self.reported[agent] = Some(*outcome),
+            Some(AgentResult::Load(outcome)) => self.add(run, agent, *outcome),
             Some(AgentResult::Server(server)) => self.server = Some(*server),
             None => {}
         }
@@ -261,7 +272,7 @@ impl<'a> Merging<'a> {
         let is_load = |agent: &usize| self.roles[*agent] == AgentRole::Load;
         let count = self.roles.len();
         let lost: BTreeSet<usize> = run.losses().iter().map(|loss| loss.agent).collect();
-        let is_done = |agent: usize| self.reported[agent].is_some() || lost.contains(&agent);
+        let is_done = |agent: usize| self.rows[agent].is_some() || lost.contains(&agent);
         if (0..count).filter(is_load).all(is_done) {
             // A window by number ends with its last call.
             while let Some((_, edge)) = self.edges.pop() {
@@ -302,7 +313,7 @@ impl<'a> Merging<'a> {
             (Some(_), Some(total)) => LoadOutcome::of_interval(total),
             (Some(lost), None) => return Err(lost.clone()),
             (None, total) => {
-                let outcome = self.merged(run);
+                let outcome = self.merged.take().unwrap_or_default();
                 let is_partial = !run.losses().is_empty();
                 match total.as_ref().filter(|_| is_partial) {
                     Some(total) => outcome.with_calls_of(total),
@@ -322,23 +333,20 @@ impl<'a> Merging<'a> {
         (0..self.roles.len()).filter(|agent| self.roles[*agent] == AgentRole::Load)
     }
 
-    /// What all that make the calls have reported, by this machine's clock.
-    fn merged(&mut self, run: &CoordinatedRun) -> LoadOutcome {
-        let agents: Vec<usize> = self.load_agents().collect();
-        let mut merged: Option<LoadOutcome> = None;
-        for agent in agents {
-            let Some(mut outcome) = self.reported[agent].take() else {
-                continue;
-            };
-            if let (Some(calls), Some(offset)) = (&mut outcome.calls, run.offset(agent)) {
-                calls.move_by(offset.ahead_ns.saturating_neg(), wall_clock_ahead_ns());
-            }
-            match &mut merged {
-                Some(merged) => merged.merge(outcome),
-                merged => *merged = Some(outcome),
-            }
+    /// Adds what an agent has reported, by this machine's clock.
+    fn add(&mut self, run: &CoordinatedRun, agent: usize, mut outcome: LoadOutcome) {
+        if self.roles[agent] == AgentRole::Probe {
+            self.probed = Some(outcome);
+            return;
         }
-        merged.unwrap_or_default()
+        self.rows[agent] = self.row(run, agent, &outcome);
+        if let (Some(calls), Some(offset)) = (&mut outcome.calls, run.offset(agent)) {
+            calls.move_by(offset.ahead_ns.saturating_neg(), wall_clock_ahead_ns());
+        }
+        match &mut self.merged {
+            Some(merged) => merged.merge(outcome),
+            merged => *merged = Some(outcome),
+        }
     }
 
     /// Why the run ended before its time.
@@ -359,8 +367,7 @@ impl<'a> Merging<'a> {
         members: &[Member],
         flags: &FleetFlags,
     ) -> FleetReport {
-        let rows: Vec<AgentReport> =
-            self.load_agents().filter_map(|agent| self.row(run, members, agent)).collect();
+        let rows: Vec<AgentReport> = self.rows.iter().flatten().cloned().collect();
         let late = || rows.iter().map(|row| row.start_late_ns);
         let mut errors: Vec<u64> = rows.iter().map(|row| row.clock_error_ns).collect();
         errors.sort_unstable();
@@ -385,14 +392,19 @@ impl<'a> Merging<'a> {
         ServerReport { name: place.map_or_else(String::new, |at| self.names[at].clone()), ..server }
     }
 
-    fn row(&self, run: &CoordinatedRun, members: &[Member], agent: usize) -> Option<AgentReport> {
-        let (ready, outcome) = (self.ready[agent].as_ref()?, self.reported[agent].as_ref()?);
+    fn row(
+        &self,
+        run: &CoordinatedRun,
+        agent: usize,
+        outcome: &LoadOutcome,
+    ) -> Option<AgentReport> {
+        let ready = self.ready[agent].as_ref()?;
         let report = report_of(&ready.plan, UNIX_EPOCH, outcome);
         let offset = run.offset(agent)?;
         let latencies = outcome.latencies_to_report();
         Some(AgentReport {
             name: self.names[agent].clone(),
-            machine: members[agent].facts.machine.clone(),
+            machine: self.machines[agent].clone(),
             threads: ready.plan.threads,
             connections_opened: outcome.connections_opened,
             ok: outcome.ok,
@@ -411,7 +423,7 @@ impl<'a> Merging<'a> {
     }
 
     fn probe(&self, agent: usize, rate: f64) -> Option<ProbeAgentReport> {
-        let outcome = self.reported[agent].as_ref()?;
+        let outcome = self.probed.as_ref()?;
         let latencies = outcome.latencies_to_report();
         Some(ProbeAgentReport {
             name: self.names[agent].clone(),
