@@ -48,9 +48,11 @@ impl Failure {
         if error.is_usage() { Failure::usage(error) } else { Failure::nothing_measured(error) }
     }
 
-    /// An agent cannot take part, with the exit status that the same has on one machine.
-    pub fn of_agent(status: Option<u8>, error: impl ToString) -> Failure {
-        Failure::new(status.unwrap_or(exit::NOTHING_MEASURED), error)
+    /// The agent of that name cannot take part, with the exit status that the same has on one
+    /// machine.
+    pub fn of_agent(name: &str, status: Option<u8>, reason: &str) -> Failure {
+        let status = status.unwrap_or(exit::NOTHING_MEASURED);
+        Failure::new(status, format!("agent {name}: {reason}"))
     }
 
     /// An agent was lost, and the run with it.

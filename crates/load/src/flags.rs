@@ -367,6 +367,13 @@ impl LoadFlags {
         Ok(by_name.flatten().unwrap_or_default())
     }
 
+    /// How long the run may take. Of two durations ghz takes `--max-duration`, and so do its own
+    /// examples of configuration. `None`: until `--total` is reached.
+    pub fn window(&self) -> Option<Duration> {
+        let given = |time: Option<Duration>| time.and_then(duration::unless_zero);
+        given(self.max_duration).or(given(self.duration))
+    }
+
     /// Whether calls are listed one by one.
     pub fn lists_calls(&self) -> bool {
         self.output_format().is_ok_and(OutputFormat::lists_calls) || self.debug.is_some()

@@ -78,7 +78,6 @@ pub async fn serve(
                 AgentEvent::Abandoned(reason) => return abandoned(thread, keep, &reason),
             }
         }
-        // What the loop above has added is sent by the next one.
         if interrupt.load(Ordering::Relaxed) {
             let reason = "its user has ended it".to_owned();
             let _ = sending.send(&FromAgent::Failed { reason, status: 130 }).await;

@@ -21,13 +21,11 @@ const LOOK: Duration = Duration::from_millis(20);
 pub fn make(task: &LoadTask, link: &RunLink) -> Result<(), Failure> {
     let share = Share::prepare(task, link.coordinator)?;
     let plan = LoadPlan::clone(&share.plan);
-    let connections = plan.connections;
     let failed = |error| no_call(&share.plan, &error);
     let mut session = LoadSession::start(plan).map_err(failed)?;
     let ready = LoadReady {
         plan: share.of_all.clone(),
         calls_skipped: 0,
-        connections,
         preparing_calls: share.preparing_calls,
     };
     link.say(FromAgent::Prepared { facts: raw(&ready)? });

@@ -31,19 +31,15 @@ pub fn make(task: &LoadTask, link: &RunLink) -> Result<KeptShare, Failure> {
     let (plan, of_all) = (Arc::clone(&share.plan), share.of_all.clone());
     let gate = Arc::new(StartGate::default());
     let mut running = Some(start(&share, &gate, link, task.probe_rate.is_none())?);
-    let connections = loop {
-        if let Some(connections) = gate.wait(LOOK) {
-            break connections;
-        }
+    while gate.wait(LOOK).is_none() {
         if let Some(ended) = running.take_if(|thread| thread.is_finished()) {
             let error = joined(ended).err();
             return Err(error.map_or_else(interrupted, |error| no_call(&plan, &error)));
         }
-    };
+    }
     let ready = LoadReady {
         plan: of_all,
         calls_skipped: task.calls_skipped(&share.flags),
-        connections,
         preparing_calls: share.preparing_calls,
     };
     link.say(FromAgent::Prepared { facts: raw(&ready)? });

@@ -86,8 +86,10 @@ impl Gathered {
     ) -> Result<Option<Gathered>, Failure> {
         let given = FleetToken::read(flags.token_file.as_deref())?;
         let is_local = matches!(agents, Agents::Local(_)) && !flags.is_shared;
-        let token = given.or_else(|| is_local.then(|| FleetToken::of(nonce().as_bytes())));
-        let text = token.as_ref().map_or(String::new(), |token| token.text().to_owned());
+        // A token of our own is of no use to agents that are started elsewhere.
+        let is_alone = is_local && flags.roles(agents).len() == agents.count() as usize;
+        let token = given.or_else(|| is_alone.then(|| FleetToken::of(nonce().as_bytes())));
+        let text = token.as_ref().map(|token| token.text().to_owned());
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::nothing_measured)?;
         let listener = runtime.block_on(async { AgentListener::bind(flags, token) })?;
@@ -95,7 +97,7 @@ impl Gathered {
         let (arrived, arrivals) = unbounded_channel();
         let accepting = runtime.spawn(listener.accept(arrived));
         let local = match is_local {
-            true => LocalAgents::start(agents.count(), address, Some(&text))?,
+            true => LocalAgents::start(agents.count(), address, text.as_deref())?,
             false => LocalAgents::default(),
         };
         let (tell, received) = unbounded_channel();

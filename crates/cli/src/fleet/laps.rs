@@ -3,7 +3,7 @@
 
 use super::flags::{Agents, FleetFlags};
 use super::gathered::{Gathered, RunHandler};
-use super::task::{AgentResult, LapOrder, LoadReady, LoadTask, Task};
+use super::task::{AgentResult, LapOrder, LoadReady, LoadTask, Task, understood};
 use crate::load::{interrupt, rated, report_lines};
 use crate::terminal::Failure;
 use bookend_contract::duration::nanoseconds;
@@ -142,15 +142,8 @@ impl Laps {
         agent: usize,
         content: &RawValue,
     ) -> Option<T> {
-        match serde_json::from_str(content.get()) {
-            Ok(read) => Some(read),
-            Err(error) => {
-                let name = &self.names[agent];
-                let text = format!("agent {name} said what makes no sense: {error}");
-                self.fail(run, Failure::nothing_measured(text));
-                None
-            }
-        }
+        let read = understood(&self.names[agent], content);
+        read.map_err(|failure| self.fail(run, failure)).ok()
     }
 
     fn prepared(&mut self, run: &mut CoordinatedRun, facts: &[Box<RawValue>]) {
@@ -237,8 +230,7 @@ impl Laps {
         }
         match self.end {
             Some(RunEnd::NotBegun { agent, reason, status }) => {
-                let text = format!("agent {}: {reason}", self.names[agent]);
-                return Err(Failure::of_agent(status, text));
+                return Err(Failure::of_agent(&self.names[agent], status, &reason));
             }
             Some(RunEnd::Whole) => {}
             Some(RunEnd::Interrupted) | None => return Ok(exit::INTERRUPTED),

@@ -1,7 +1,7 @@
 //! Where agents are awaited.
 
 use super::flags::FleetFlags;
-use super::greeting::greet;
+use super::greeting::{TIMEOUT, greet};
 use super::link::{Receiving, Sending, Stream, ends};
 use super::token::FleetToken;
 use crate::terminal::Failure;
@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 /// The port of `--listen` where none is given.
@@ -98,7 +99,8 @@ impl Greeter {
         let stream: Box<dyn Stream> = match &self.tls {
             None => Box::new(tcp),
             Some(tls) => {
-                let secured = tls.accept(tcp).await;
+                let secured = timeout(TIMEOUT, tls.accept(tcp)).await;
+                let secured = secured.map_err(|_| "it did not make TLS in time".to_owned())?;
                 Box::new(secured.map_err(|error| format!("no TLS with it: {error}"))?)
             }
         };

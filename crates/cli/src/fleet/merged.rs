@@ -2,7 +2,7 @@
 
 use super::flags::FleetFlags;
 use super::gathered::{Gathered, Member, RunHandler};
-use super::task::{AgentResult, LoadReady, LoadTask, ServerTask, Task};
+use super::task::{AgentResult, LoadReady, LoadTask, ServerTask, Task, understood};
 use crate::load::Observer;
 use crate::terminal::{Failure, print_error};
 use bookend_contract::duration::nanoseconds;
@@ -55,7 +55,8 @@ pub fn measure(
     let names = gathered.members.iter().map(|member| member.facts.name.clone()).collect();
     let roles = gathered.members.iter().map(|member| member.facts.role).collect();
     let machines = gathered.members.iter().map(|member| member.facts.machine.clone()).collect();
-    let mut merging = Merging::new(names, roles, machines, window_ns(flags), observer);
+    let mut merging =
+        Merging::new(names, roles, machines, flags.window().map(nanoseconds), observer);
     let (rule, connect_ns) =
         (LossRule::from(fleet.on_loss), nanoseconds(flags.call.connect_timeout));
     let run = CoordinatedRun::new(tasks, rule, connect_ns, clock_ns());
@@ -116,15 +117,8 @@ fn server_task(
         port,
         caller,
         warmup_ns: nanoseconds(flags.warmup),
-        window_ns: window_ns(flags),
+        window_ns: flags.window().map(nanoseconds),
     })
-}
-
-/// Length of the window, where its end is a time.
-fn window_ns(flags: &LoadFlags) -> Option<u64> {
-    let given = |time: &Duration| !time.is_zero();
-    let window = flags.max_duration.filter(given).or(flags.duration.filter(given));
-    window.map(nanoseconds)
 }
 
 /// What is known so far.
@@ -221,15 +215,8 @@ impl<'a> Merging<'a> {
 
     /// Reads what an agent said.
     fn read<T: DeserializeOwned>(&mut self, agent: usize, content: &RawValue) -> Option<T> {
-        match serde_json::from_str(content.get()) {
-            Ok(read) => Some(read),
-            Err(error) => {
-                let name = &self.names[agent];
-                let text = format!("agent {name} said what makes no sense: {error}");
-                self.fault.get_or_insert_with(|| Failure::nothing_measured(text));
-                None
-            }
-        }
+        let read = understood(&self.names[agent], content);
+        read.map_err(|failure| self.fault.get_or_insert(failure)).ok()
     }
 
     fn starting(&mut self, start_ns: u64) {
@@ -294,8 +281,7 @@ impl<'a> Merging<'a> {
         }
         let end = self.end.take();
         if let Some(RunEnd::NotBegun { agent, reason, status }) = &end {
-            let text = format!("agent {}: {reason}", self.names[*agent]);
-            return Err(Failure::of_agent(*status, text));
+            return Err(Failure::of_agent(&self.names[*agent], *status, reason));
         }
         let first = self.ready.iter().flatten().next();
         let Some(first) = first.filter(|_| end != Some(RunEnd::Interrupted)) else {

@@ -1,10 +1,13 @@
 //! What agents are told to do, and what they answer: the contents of the protocol's messages.
 
+use crate::terminal::Failure;
 use bookend_contract::fleet::ServerReport;
 use bookend_load::flags::sent::SentFlags;
 use bookend_load::plan::ReportedPlan;
 use bookend_load::run::LoadOutcome;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use std::net::IpAddr;
 
 /// What an agent is to prepare for.
@@ -68,8 +71,6 @@ pub struct LoadReady {
     pub plan: ReportedPlan,
     /// Calls of the window that are not counted, of all.
     pub calls_skipped: u64,
-    /// Connections that it has.
-    pub connections: u32,
     /// Calls that it has made to get there: one that was verified, and those for the schema.
     pub preparing_calls: u64,
 }
@@ -81,4 +82,14 @@ pub enum AgentResult {
     Load(Box<LoadOutcome>),
     /// Of the server and its node.
     Server(Box<ServerReport>),
+}
+
+/// What the agent of that name has said.
+///
+/// # Errors
+/// [`Failure`]: it is nothing that was asked for, which is a defect of ours.
+pub fn understood<T: DeserializeOwned>(name: &str, content: &RawValue) -> Result<T, Failure> {
+    serde_json::from_str(content.get()).map_err(|error| {
+        Failure::nothing_measured(format!("agent {name} said what makes no sense: {error}"))
+    })
 }

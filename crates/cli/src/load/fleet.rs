@@ -46,8 +46,8 @@ pub fn load(
              --fleet-cacert to the agents",
         ));
     }
-    let window = flags.max_duration.filter(|time| !time.is_zero()).or(flags.duration);
-    let mut observer = watching(flags, format, audience, window.map(nanoseconds));
+    let window_ns = flags.window().map(nanoseconds);
+    let mut observer = watching(flags, format, audience, window_ns);
     let started = SystemTime::now();
     let merged = measure(&mut gathered, flags, fleet, &sent, &interrupt, &mut observer);
     observer.clear();

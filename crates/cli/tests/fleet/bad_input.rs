@@ -86,6 +86,7 @@ fn flags_that_cannot_work_are_refused_before_anybody_joins() {
             "--on-loss continue needs a rate",
         ),
         (&["--agents", "1"], "whoever reaches this address could join"),
+        (&["--agents", "local:1", "--server-agent"], "whoever reaches this address could join"),
         (&["--agents", "1", "--token-file", "/dev/null"], "a token is text of 16 bytes or more"),
         (&["--listen", "127.0.0.1:1"], "--agents"),
         (

@@ -338,19 +338,16 @@ fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError
     Ok(targets)
 }
 
-/// A run is over at the first of its limits; it has at least one. Of two durations ghz takes
-/// `--max-duration`, and so do its own examples of configuration.
+/// A run is over at the first of its limits; it has at least one.
 fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>), FlagsError> {
-    let duration = flags.duration.and_then(unless_zero);
-    let max_duration = flags.max_duration.and_then(unless_zero);
-    if duration.is_some() {
-        return Ok((None, max_duration.or(duration)));
+    if flags.duration.and_then(unless_zero).is_some() {
+        return Ok((None, flags.window()));
     }
     let calls = at_least_one("--total", flags.total)?;
     if flags.skip_first >= calls {
         return Err(FlagsError::AllSkipped { skipped: flags.skip_first, calls });
     }
-    Ok((Some(calls), max_duration))
+    Ok((Some(calls), flags.window()))
 }
 
 fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
