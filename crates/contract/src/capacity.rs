@@ -45,6 +45,9 @@ pub struct Capacity {
     pub trials_disagree: Option<[f64; 2]>,
     /// Whether the generator was the limit: the server can do at least `kept_rate`.
     pub generator_was_limit: bool,
+    /// Names of the agents that made the calls; empty where the command made them itself.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub agents: Vec<String>,
     /// The rates that were tried, from the lowest to the highest; one that missed the objective was
     /// tried again.
     pub trials: Vec<RateTrial>,

@@ -6,16 +6,15 @@
 //! trial that misses the objective is repeated, and two of three decide, since machines have bad
 //! moments. Where trials of a rate, or of rates in the wrong order, disagree, that is said.
 
+mod trial;
 mod usl;
 
+pub use trial::{Trial, TrialLoad};
 pub use usl::fit;
 
 use crate::objective::Objective;
-use crate::pace::{ArrivalProcess, RateSchedule};
-use crate::plan::pacing::{ASYNC_IN_FLIGHT_MAX, Loop, OpenLoop};
-use crate::plan::{DurationStop, LoadPlan};
 use crate::record::{Obstacle, OpenLoopCalls};
-use crate::run::{LoadError, LoadOutcome, run};
+use crate::run::LoadOutcome;
 use bookend_contract::capacity::{Capacity, ClosedLoop, RateTrial};
 use bookend_contract::gate::GateOutcome;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,8 +23,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const TRIAL_NS: u64 = 2_000_000_000;
 /// How long each number of calls in flight is tried, nanoseconds.
 const SWEEP_NS: u64 = 700_000_000;
-/// What every trial leaves out, nanoseconds.
-const WARMUP_NS: u64 = 200_000_000;
 /// The most calls in flight of a closed loop.
 const SWEEP_IN_FLIGHT_MAX: u32 = 1_024;
 /// A closed loop whose rate falls below this share of the best one is beyond the peak.
@@ -42,22 +39,26 @@ const ERRORS_ALLOWED: &str = "errors<=0.1%";
 /// A generator that does not make this share of the calls that are due is the limit itself.
 const GENERATOR_LATE: f64 = 0.001;
 
-/// Searches the highest rate at which calls like those of `plan` keep the objective. `interrupt`
-/// ends the search early: what was found by then is returned.
+/// Searches the highest rate that keeps the objective: `run` makes a trial, of the plan's window or
+/// shorter. `interrupt` ends the search early: what was found by then is returned.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn find(
-    plan: &LoadPlan,
+/// What `run` fails with.
+pub fn find<E>(
+    connections: u32,
+    window_ns: Option<u64>,
     objective: &Objective,
     interrupt: &AtomicBool,
-) -> Result<Capacity, LoadError> {
+    run: impl FnMut(Trial) -> Result<LoadOutcome, E>,
+) -> Result<Capacity, E> {
     let mut objective = objective.clone();
     if !objective.bounds_errors() {
         objective = objective.and(ERRORS_ALLOWED.parse().expect("it is a constant"));
     }
     let mut search = Search {
-        plan,
+        run,
+        connections,
+        trial_ns: window_ns.unwrap_or(TRIAL_NS),
         objective: &objective,
         interrupt,
         trials: Vec::new(),
@@ -74,14 +75,19 @@ pub fn find(
         missed_rate,
         trials_disagree: disagreement(&search.trials),
         generator_was_limit: missed_rate.is_some_and(|rate| search.late_rates.contains(&rate)),
+        agents: Vec::new(),
         trials: search.trials,
         fit: fit(&closed_loops),
         closed_loops,
     })
 }
 
-struct Search<'a> {
-    plan: &'a LoadPlan,
+struct Search<'a, R> {
+    /// Makes a trial.
+    run: R,
+    connections: u32,
+    /// How long a rate is tried, nanoseconds.
+    trial_ns: u64,
     objective: &'a Objective,
     interrupt: &'a AtomicBool,
     trials: Vec<RateTrial>,
@@ -89,15 +95,20 @@ struct Search<'a> {
     late_rates: Vec<f64>,
 }
 
-impl Search<'_> {
+impl<R, E> Search<'_, R>
+where
+    R: FnMut(Trial) -> Result<LoadOutcome, E>,
+{
     /// Twice as many calls in flight each time, until that gives no higher rate.
-    fn closed_loops(&self) -> Result<Vec<ClosedLoop>, LoadError> {
+    fn closed_loops(&mut self) -> Result<Vec<ClosedLoop>, E> {
         let mut points: Vec<ClosedLoop> = Vec::new();
-        let mut in_flight = self.plan.connections;
+        let mut in_flight = self.connections;
         while in_flight <= SWEEP_IN_FLIGHT_MAX && !self.interrupt.load(Ordering::Relaxed) {
-            let plan = self.trial_plan(self.trial_ns().min(SWEEP_NS));
-            let plan = LoadPlan { concurrency: in_flight, ..plan };
-            let outcome = run(plan, self.interrupt, |_| {})?;
+            let window_ns = self.trial_ns.min(SWEEP_NS);
+            let outcome = (self.run)(Trial { window_ns, load: TrialLoad::InFlight(in_flight) })?;
+            if outcome.cancelled {
+                break;
+            }
             let ok_per_second = per_second(outcome.ok, &outcome);
             let best = points.iter().map(|point| point.ok_per_second).fold(0.0, f64::max);
             points.push(ClosedLoop {
@@ -115,7 +126,7 @@ impl Search<'_> {
     }
 
     /// The highest rate that kept the objective and the lowest that missed it, below `most`.
-    fn bisect(&mut self, most: f64) -> Result<(Option<f64>, Option<f64>), LoadError> {
+    fn bisect(&mut self, most: f64) -> Result<(Option<f64>, Option<f64>), E> {
         let (mut kept, mut missed) = (0.0, None);
         let mut rate = most / 2.0;
         for _ in 0..RATES_MAX {
@@ -137,7 +148,7 @@ impl Search<'_> {
     }
 
     /// Whether a rate keeps the objective. `None`: an interrupt came before that was decided.
-    fn keeps(&mut self, rate: f64) -> Result<Option<bool>, LoadError> {
+    fn keeps(&mut self, rate: f64) -> Result<Option<bool>, E> {
         let mut kept = 0;
         for tried in 1..=3 {
             let Some(is_kept) = self.try_rate(rate)? else {
@@ -155,18 +166,9 @@ impl Search<'_> {
     }
 
     /// Whether one trial of a rate keeps the objective; one that is interrupted says nothing.
-    fn try_rate(&mut self, rate: f64) -> Result<Option<bool>, LoadError> {
-        let open_loop = OpenLoop {
-            schedule: RateSchedule::constant(rate),
-            arrivals: ArrivalProcess::Poisson,
-            seed: fastrand::u64(..),
-        };
-        let plan = LoadPlan {
-            pacing: Loop::Open(open_loop),
-            concurrency: ASYNC_IN_FLIGHT_MAX.max(self.plan.connections),
-            ..self.trial_plan(self.trial_ns())
-        };
-        let outcome = run(plan, self.interrupt, |_| {})?;
+    fn try_rate(&mut self, rate: f64) -> Result<Option<bool>, E> {
+        let load = TrialLoad::Rate { per_second: rate, seed: fastrand::u64(..) };
+        let outcome = (self.run)(Trial { window_ns: self.trial_ns, load })?;
         if outcome.cancelled {
             return Ok(None);
         }
@@ -186,25 +188,6 @@ impl Search<'_> {
         let is_kept = missed.is_none();
         self.trials.push(trial(rate, &outcome, missed));
         Ok(Some(is_kept))
-    }
-
-    /// How long a rate is tried.
-    fn trial_ns(&self) -> u64 {
-        self.plan.window_ns.unwrap_or(TRIAL_NS)
-    }
-
-    /// A closed loop of that length, as short as it may be.
-    fn trial_plan(&self, window_ns: u64) -> LoadPlan {
-        LoadPlan {
-            warmup_ns: self.plan.warmup_ns.max(WARMUP_NS.min(window_ns / 2)),
-            window_ns: Some(window_ns),
-            calls: None,
-            pacing: Loop::Closed,
-            concurrency_steps: Vec::new(),
-            calls_listed: 0,
-            duration_stop: DurationStop::Ignore,
-            ..self.plan.clone()
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! From what a run recorded to its report.
 
-use crate::plan::{LoadPlan, ReportedPlan};
+use crate::plan::{LoadPlan, ReportLabels, ReportedPlan};
 use crate::record::{
     ErrorCounts, Latencies, OpenLoopCalls, SetupLatencies, StreamMessages, TargetOutcome,
 };
@@ -59,7 +59,7 @@ pub fn report_of(plan: &ReportedPlan, started: SystemTime, outcome: &LoadOutcome
 
 /// The report of a search of the capacity.
 pub fn capacity_report(
-    plan: &LoadPlan,
+    labels: &ReportLabels,
     started: SystemTime,
     found: Capacity,
     origin: LoadOrigin,
@@ -67,9 +67,9 @@ pub fn capacity_report(
     CapacityReport {
         schema_version: capacity::SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        name: plan.labels.name.clone(),
+        name: labels.name.clone(),
         date: Timestamp::from(started).to_string(),
-        options: plan.labels.options.clone(),
+        options: labels.options.clone(),
         found,
         origin,
     }

@@ -6,7 +6,7 @@ mod plans;
 use bookend_contract::in_flight::InFlightAtEnd;
 use bookend_io::Driver;
 use bookend_io::Target;
-use bookend_load::capacity;
+use bookend_load::capacity::{self, Trial};
 use bookend_load::pace::{ArrivalProcess, RateSchedule};
 use bookend_load::plan::pacing::{Loop, OpenLoop};
 use bookend_load::plan::{DurationStop, LoadPlan};
@@ -354,12 +354,17 @@ fn the_capacity_of_a_server_is_searched_between_rates_that_keep_an_objective_and
     let target = server.local_address().clone();
     let plan = LoadPlan { window_ns: Some(SECOND_NS / 5), calls: None, ..plan(target, 1) };
     let never = AtomicBool::new(false);
-    let easy = capacity::find(&plan, &"p99<1m".parse().unwrap(), &never).unwrap();
+    let find = |objective: &str| {
+        let trial = |trial: Trial| run(trial.plan(&plan), &never, |_| {});
+        let objective = objective.parse().unwrap();
+        capacity::find(plan.connections, plan.window_ns, &objective, &never, trial).unwrap()
+    };
+    let easy = find("p99<1m");
     assert!(easy.kept_rate.is_some() || easy.generator_was_limit, "{easy:?}");
     assert!(easy.closed_loops.len() >= 4, "{easy:?}");
     assert_eq!(easy.fit, capacity::fit(&easy.closed_loops));
     assert!(easy.trials.is_sorted_by(|one, other| one.rate <= other.rate));
-    let impossible = capacity::find(&plan, &"p99<1ns".parse().unwrap(), &never).unwrap();
+    let impossible = find("p99<1ns");
     assert_eq!(impossible.kept_rate, None);
     assert!(impossible.trials.iter().all(|trial| trial.missed.is_some()));
 }

@@ -16,6 +16,7 @@ pub fn capacity_text(capacity: &Capacity) -> String {
             capacity.objective,
             answer(capacity)
         ),
+        agents(&capacity.agents),
         trials(&capacity.trials),
         closed_loops(&capacity.closed_loops, capacity.fit.as_ref()),
         capacity.fit.as_ref().map_or_else(String::new, law),
@@ -24,10 +25,13 @@ pub fn capacity_text(capacity: &Capacity) -> String {
 }
 
 fn answer(capacity: &Capacity) -> String {
-    let limit = if capacity.generator_was_limit {
-        ", where this generator was the limit: the target can do at least this much"
-    } else {
-        ""
+    let has_agents = !capacity.agents.is_empty();
+    let limit = match (capacity.generator_was_limit, has_agents) {
+        (false, _) => "",
+        (true, false) => {
+            ", where this generator was the limit: the target can do at least this much"
+        }
+        (true, true) => ", where the agents were the limit: the target can do at least this much",
     };
     let disagreement = capacity.trials_disagree.map_or_else(String::new, |[low, high]| {
         format!(
@@ -52,11 +56,18 @@ fn answer(capacity: &Capacity) -> String {
         (None, _) if capacity.trials.is_empty() => {
             "unknown: no rate was tried to its end".to_owned()
         }
+        (None, _) if capacity.generator_was_limit && has_agents => {
+            "unknown: the agents did not keep to the schedule".to_owned()
+        }
         (None, _) if capacity.generator_was_limit => {
             "unknown: this generator did not keep to the schedule".to_owned()
         }
         (None, _) => "no rate that was tried keeps the objective".to_owned(),
     }
+}
+
+fn agents(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("  Agents:\t{}\n", names.join(", ")) }
 }
 
 /// What follows a rate where many calls of a try of it failed.
@@ -152,6 +163,7 @@ mod tests {
             missed_rate: Some(200.0),
             trials_disagree: Some([90.0, 100.0]),
             generator_was_limit: false,
+            agents: Vec::new(),
             trials: vec![trial],
             closed_loops: Vec::new(),
             fit: None,
@@ -163,6 +175,14 @@ mod tests {
         let row = "\nRates:\n  calls/s  OK/s  in flight     50 %     99 %  errors  objective\n    ! \
                    100    96        3.0  1.00 µs  12.3 ms  4.00 %  kept\n";
         assert!(text.contains(row), "{text}");
+        let by_agents = Capacity {
+            generator_was_limit: true,
+            agents: vec!["a".to_owned(), "b".to_owned()],
+            ..found.clone()
+        };
+        let text = capacity_text(&by_agents);
+        assert!(text.contains("where the agents were the limit"), "{text}");
+        assert!(text.contains("\n  Agents:\ta, b\n"), "{text}");
         let interrupted = Capacity { kept_rate: None, trials: Vec::new(), ..found };
         let text = capacity_text(&interrupted);
         assert!(text.contains("unknown: no rate was tried to its end"), "{text}");

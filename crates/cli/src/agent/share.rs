@@ -62,7 +62,7 @@ impl Share {
             targets.for_each(|target| *target = as_seen_from_here(target, coordinator));
         }
         let part = Part { number: task.number, of: task.of };
-        let made = LoadPlan::of_part(&flags, part, &mut input.as_slice(), lab::cpus());
+        let made = LoadPlan::of_part(&flags, part, task.trial, &mut input.as_slice(), lab::cpus());
         let (mut plan, of_all) = made.map_err(Failure::unprepared)?;
         // Where io_uring is refused, the report says which driver was used instead.
         plan.fall_back();

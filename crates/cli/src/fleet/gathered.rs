@@ -131,6 +131,13 @@ impl Gathered {
         Ok(is_complete.then_some(gathered))
     }
 
+    /// Names of those that make calls.
+    pub fn load_names(&self) -> Vec<String> {
+        let facts = self.members.iter().map(|member| &member.facts);
+        let load = facts.filter(|facts| facts.role == AgentRole::Load);
+        load.map(|facts| facts.name.clone()).collect()
+    }
+
     /// Whether nobody else can read what goes to agents.
     pub fn is_private(&self) -> bool {
         self.is_private

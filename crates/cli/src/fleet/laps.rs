@@ -1,18 +1,17 @@
 //! Laps that several machines make together: the lab says on standard input when, as it does to one
 //! generator.
 
-use super::flags::{Agents, FleetFlags};
+use super::flags::Agents;
 use super::gathered::{Gathered, RunHandler};
-use super::task::{AgentResult, LapOrder, LoadReady, LoadTask, Task, understood};
+use super::order::FleetOrder;
+use super::task::{AgentResult, LapOrder, LoadReady, understood};
 use crate::load::{interrupt, rated, report_lines};
 use crate::terminal::Failure;
 use bookend_contract::duration::nanoseconds;
 use bookend_contract::exit;
 use bookend_contract::laps::{LapCommand, LapFigures};
 use bookend_contract::lines::Line;
-use bookend_fleet::{AgentTask, CoordinatedRun, LossRule, RunEnd, RunEvent};
-use bookend_load::flags::LoadFlags;
-use bookend_load::flags::sent::SentFlags;
+use bookend_fleet::{CoordinatedRun, LossRule, RunEnd, RunEvent};
 use bookend_load::output;
 use bookend_load::plan::ReportedPlan;
 use bookend_load::report::report_of;
@@ -37,42 +36,19 @@ const LEAD_ROUND_TRIPS: u64 = 4;
 ///
 /// # Errors
 /// [`Failure`] when agents are missing, or one of them cannot make the calls or is lost.
-pub fn run(
-    flags: &LoadFlags,
-    sent: &SentFlags,
-    fleet: &FleetFlags,
-    agents: Agents,
-) -> Result<u8, Failure> {
+pub fn run(order: FleetOrder, agents: Agents) -> Result<u8, Failure> {
     let interrupt = interrupt::watch(false).map_err(Failure::nothing_measured)?;
-    let Some(mut gathered) = Gathered::gather(fleet, agents, &interrupt)? else {
+    let Some(mut gathered) = Gathered::gather(order.fleet, agents, &interrupt)? else {
         return Ok(exit::INTERRUPTED);
     };
-    let tasks = tasks(flags, sent, agents.count())?;
+    let tasks = FleetOrder { in_laps: true, ..order }.tasks(&gathered.members)?;
     let names = gathered.members.iter().map(|member| member.facts.name.clone()).collect();
     let mut laps = Laps::new(names, commands(&gathered.wake)?);
-    let connect_ns = nanoseconds(flags.call.connect_timeout);
+    let connect_ns = nanoseconds(order.flags.call.connect_timeout);
     let run = CoordinatedRun::new(tasks, LossRule::Fail, connect_ns, clock_ns()).commanded();
     gathered.run(run, &interrupt, &mut laps);
     drop(gathered);
     laps.finish()
-}
-
-fn tasks(flags: &LoadFlags, sent: &SentFlags, of: u32) -> Result<Vec<AgentTask>, Failure> {
-    let seed = flags.pacing.seed.unwrap_or_else(|| fastrand::u64(..));
-    let task = |number| {
-        let task = LoadTask {
-            flags: sent.clone(),
-            seed,
-            number,
-            of,
-            probe_rate: None,
-            servers_are_there: true,
-            in_laps: true,
-        };
-        let task = to_raw_value(&Task::Load(task)).map_err(Failure::nothing_measured)?;
-        Ok(AgentTask { task, goes_first: false })
-    };
-    (0..of).map(task).collect()
 }
 
 /// The commands on standard input, as they come.

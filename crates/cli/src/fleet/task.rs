@@ -2,6 +2,7 @@
 
 use crate::terminal::Failure;
 use bookend_contract::fleet::ServerReport;
+use bookend_load::capacity::Trial;
 use bookend_load::flags::sent::SentFlags;
 use bookend_load::plan::ReportedPlan;
 use bookend_load::run::LoadOutcome;
@@ -30,6 +31,8 @@ pub struct LoadTask {
     pub number: u32,
     /// How many generators there are.
     pub of: u32,
+    /// The trial that is made in the place of the run that the flags ask for.
+    pub trial: Option<Trial>,
     /// Calls a second of an agent that only probes, in the place of the run's.
     pub probe_rate: Option<f64>,
     /// Whether targets on the loopback are on the coordinator's machine.

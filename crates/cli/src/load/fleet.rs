@@ -1,13 +1,13 @@
 //! `bookend load --agents`: other machines make the calls, or other processes of this one.
 
 use super::audience::Audience;
+use super::capacity::{check_format, find_by_agents};
 use super::finish::{Measured, finish, watching};
 use super::interrupt;
 use crate::contract;
 use crate::fleet::flags::{Agents, FleetFlags, OnLoss, without_fleet_flags};
-use crate::fleet::{Gathered, MergedRun, laps, measure};
+use crate::fleet::{FleetOrder, Gathered, MergedRun, laps, measure};
 use crate::terminal::Failure;
-use bookend_contract::duration::nanoseconds;
 use bookend_contract::exit;
 use bookend_load::flags::LoadFlags;
 use bookend_load::flags::sent::SentFlags;
@@ -30,10 +30,11 @@ pub fn load(
     audience: Audience,
     words: &[OsString],
 ) -> Result<u8, Failure> {
-    check(flags, fleet, agents)?;
+    check(flags, fleet, agents, format)?;
     let sent = sent(flags, words)?;
+    let order = FleetOrder::run(flags, fleet, &sent);
     if audience == Audience::Lab && contract::makes_laps() {
-        return laps::run(flags, &sent, fleet, agents);
+        return laps::run(order, agents);
     }
     let is_under_the_lab = audience == Audience::Lab;
     let interrupt = interrupt::watch(is_under_the_lab).map_err(Failure::nothing_measured)?;
@@ -46,10 +47,12 @@ pub fn load(
              --fleet-cacert to the agents",
         ));
     }
-    let window_ns = flags.window().map(nanoseconds);
-    let mut observer = watching(flags, format, audience, window_ns);
+    if let Some(objective) = &flags.find_capacity {
+        return find_by_agents(&mut gathered, order, format, objective, &interrupt);
+    }
+    let mut observer = watching(flags, format, audience, order.window_ns());
     let started = SystemTime::now();
-    let merged = measure(&mut gathered, flags, fleet, &sent, &interrupt, &mut observer);
+    let merged = measure(&mut gathered, order, &interrupt, &mut observer);
     observer.clear();
     drop(gathered);
     let MergedRun { plan, mut outcome, fleet, calls_skipped, lost } = merged?;
@@ -71,12 +74,21 @@ pub fn load(
 }
 
 /// What can be known before an agent has joined.
-fn check(flags: &LoadFlags, fleet: &FleetFlags, agents: Agents) -> Result<(), Failure> {
+fn check(
+    flags: &LoadFlags,
+    fleet: &FleetFlags,
+    agents: Agents,
+    format: OutputFormat,
+) -> Result<(), Failure> {
     LoadPlan::check(flags, agents.count()).map_err(Failure::usage)?;
     if flags.find_capacity.is_some() {
-        return Err(Failure::usage(
-            "--find-capacity searches with one generator: leave --agents out",
-        ));
+        check_format(format)?;
+        if fleet.has_server() || fleet.probe_rate.is_some() {
+            return Err(Failure::usage(
+                "--find-capacity searches with agents that make calls: leave --server-agent, \
+                 --start-server and --probe-rate out",
+            ));
+        }
     }
     let is_open = Loop::from_flags(&flags.pacing).map_err(Failure::usage)?.open().is_some();
     if fleet.on_loss == OnLoss::Continue && !is_open {

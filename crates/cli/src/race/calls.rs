@@ -4,7 +4,7 @@
 //! makes it what it is, and it speaks the contract of instruments in laps.
 
 use super::arguments::RaceArguments;
-use crate::fleet::{laps as fleet_laps, shared};
+use crate::fleet::{FleetOrder, laps as fleet_laps, shared};
 use crate::load::laps;
 use crate::terminal::Failure;
 use bookend_contract::environment::{CONCURRENCY, CONNECTIONS, CPUS, TARGET};
@@ -76,7 +76,7 @@ fn made(arguments: &RaceArguments, input: &OsStr) -> Result<u8, Failure> {
     let flags = arguments.load_flags(variable(TARGET)?, cell);
     if let Some((fleet, agents)) = shared::of_this_process(&arguments.fleet) {
         let sent = SentFlags::read(&flags, words(&flags), &input).map_err(Failure::unprepared)?;
-        return fleet_laps::run(&flags, &sent, &fleet, agents);
+        return fleet_laps::run(FleetOrder::run(&flags, &fleet, &sent), agents);
     }
     let plan = LoadPlan::from_flags(&flags, &mut input.as_slice(), variable(CPUS)?);
     let plan = plan.map_err(Failure::unprepared)?;

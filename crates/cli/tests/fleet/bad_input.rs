@@ -90,6 +90,11 @@ fn flags_that_cannot_work_are_refused_before_anybody_joins() {
         (&["--agents", "1", "--token-file", "/dev/null"], "a token is text of 16 bytes or more"),
         (&["--listen", "127.0.0.1:1"], "--agents"),
         (
+            &["--agents", "local:1", "--find-capacity", "p99<1s", "--server-agent"],
+            "--find-capacity searches with agents that make calls",
+        ),
+        (&["--agents", "local:1", "--find-capacity", "p99<1s", "-O", "csv"], "as a summary or as"),
+        (
             &["--agents", "1", "--listen", "192.0.2.77:1", "--token-file", "/proc/version"],
             "cannot await agents",
         ),

@@ -47,6 +47,24 @@ fn an_agent_that_is_killed_ends_the_run_and_what_all_had_told_is_printed() {
 }
 
 #[test]
+fn a_search_that_loses_an_agent_prints_what_it_has_found() {
+    let machines = Machines::new();
+    let _server = machines.serve();
+    let agents = machines.agents();
+    let words = ["--find-capacity", "p99<1ns", "-z", "60s", "-c", "3", "--connections", "3"];
+    let load = machines.load(3, &words);
+    // Long enough for a closed loop, and far too short for all of them and a rate.
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    agents[1].0.signal(Signal::KILL);
+    let ended = load.end();
+    assert_eq!(ended.status, Some(7), "{}", ended.errors);
+    let found = ended.result();
+    assert!(!found["closed_loops"].as_array().expect("a list").is_empty(), "{found}");
+    assert_eq!(found["kept_rate"], Value::Null, "{found}");
+    assert!(ended.errors.contains("agent two was lost"), "{}", ended.errors);
+}
+
+#[test]
 fn an_agent_that_stops_is_lost_like_one_that_dies() {
     let machines = Machines::new();
     let _server = machines.serve();

@@ -64,6 +64,29 @@ fn a_rate_is_shared_and_its_calls_are_those_of_one_generator() {
 }
 
 #[test]
+fn a_capacity_is_searched_with_all_agents() {
+    let machines = Machines::new();
+    let _server = machines.serve();
+    let agents = machines.agents();
+    let objective = "p99<1m,errors<=100%";
+    let words = ["--find-capacity", objective, "-z", "50ms", "-c", "99", "--connections", "99"];
+    let ended = machines.load(3, &words).end();
+    assert!(matches!(ended.status, Some(0 | 3 | 6)), "{:?}: {}", ended.status, ended.errors);
+    let found = ended.result();
+    let mut names: Vec<_> = found["agents"].as_array().expect("a list").iter().collect();
+    names.sort_by_key(|name| AGENTS.iter().position(|agent| *name == agent));
+    assert_eq!(names, AGENTS);
+    let closed_loops = found["closed_loops"].as_array().expect("a list");
+    let in_flight: Vec<u64> = closed_loops.iter().map(|at| number(&at["in_flight"])).collect();
+    assert_eq!(in_flight[..2], [99, 198]);
+    assert!(closed_loops.iter().all(|point| point["ok_per_second"].as_f64() > Some(0.0)));
+    assert!(!found["trials"].as_array().expect("a list").is_empty());
+    for agent in agents {
+        assert_eq!(agent.0.end().status, Some(0));
+    }
+}
+
+#[test]
 fn a_slow_way_to_one_agent_delays_the_start_and_falsifies_nothing() {
     let machines = Machines::new();
     let _server = machines.serve();

@@ -5,6 +5,7 @@ use super::{
     Call, Connecting, GrpcCall, LoadPlan, ReportLabels, ReportedPlan, Streaming, ThriftRun,
     thrift_flags,
 };
+use crate::capacity::Trial;
 use crate::echo::echo;
 use crate::flags::LoadFlags;
 use crate::options::{CallOptions, FlagsError};
@@ -44,24 +45,26 @@ impl LoadPlan {
         input: &mut impl Read,
         cpus: u32,
     ) -> Result<Self, PrepareError> {
-        let (plan, _) = Self::of_part(flags, Part::default(), input, cpus)?;
+        let (plan, _) = Self::of_part(flags, Part::default(), None, input, cpus)?;
         Ok(plan)
     }
 
-    /// The same for one of several generators, with what a report says of the plan of all.
+    /// The same for one of several generators, with what a report says of the plan of all. What is
+    /// done is the trial where there is one; what is reported are the flags.
     ///
     /// # Errors
     /// As [`LoadPlan::from_flags`], and where there are fewer connections than generators.
     pub fn of_part(
         flags: &LoadFlags,
         part: Part,
+        trial: Option<Trial>,
         input: &mut impl Read,
         cpus: u32,
     ) -> Result<(Self, ReportedPlan), PrepareError> {
         let settings = Settings::read(flags, part)?;
         let called = called(flags, &settings.call, settings.http2, input)?;
         let mut whole = settings.plan(flags, called)?;
-        let mut own = whole.clone();
+        let mut own = trial.map_or_else(|| whole.clone(), |trial| trial.plan(&whole));
         own.take_part(part);
         let cpus = cpus.min(threads_max(&own.pacing, &own.concurrency_steps));
         (own.driver, own.threads) =
