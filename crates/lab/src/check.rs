@@ -1,6 +1,7 @@
 //! Is the instrument sound, on this machine, today? Each kind of figure is held against a witness
 //! that shares no code with what it checks. The instrument is a process like every other.
 
+mod agents;
 mod bare_client;
 mod bench;
 mod clockwork;
@@ -38,7 +39,7 @@ pub struct CheckPart {
 type Calibrate = fn(&Bench) -> Result<Vec<Calibration>, CheckStop>;
 
 /// All kinds of figures, in the order in which they are checked.
-pub const PARTS: [CheckPart; 8] = [
+pub const PARTS: [CheckPart; 9] = [
     part("delay", "Latencies", delay::calibrate),
     part("omission", "What a server that stands still does to latencies", omission::calibrate),
     part("counts", "Calls by how they ended", counts::calibrate),
@@ -46,6 +47,7 @@ pub const PARTS: [CheckPart; 8] = [
     part("memory", "Memory", memory::calibrate),
     part("rate", "Rates and gaps of an open loop", rate::calibrate),
     part("start", "How connections, targets and workers begin", start::calibrate),
+    part("agents", "Several generators in the place of one", agents::calibrate),
     part("verdicts", "What limited a run", verdicts::calibrate),
 ];
 

@@ -12,6 +12,8 @@ use bookend_results::calibration::{
 use serde_json::json;
 use std::time::Duration;
 
+const PART: &str = "delay";
+
 /// How far half of the calls may be from the witness's record, on top of what the path takes: what
 /// Lancet reaches.
 const MEDIAN: Tolerance = Tolerance { relative: 0.0, absolute: 10e3 };
@@ -25,19 +27,19 @@ const TAIL: Tolerance = Tolerance { relative: 0.01, absolute: 20e3 };
 const TIMES_MAX: u32 = 3;
 
 /// Percentiles that are held against the record, with their names in it.
-const PERCENTILES: [(f64, &str); 3] = [(50.0, "p50"), (99.0, "p99"), (99.9, "p999")];
+pub(super) const PERCENTILES: [(f64, &str); 3] = [(50.0, "p50"), (99.0, "p99"), (99.9, "p999")];
 
 /// One connection, one call at a time.
 const CLOSED: &str = "-c 1 --wait spin";
 
 /// A mix of which every 97th call takes 50 ms: 1 % and a little, so that p99 is one of them in each
 /// half of the run and does not stand between both values.
-const MIX: Delay = Delay { delay_us: 1000, tail_delay_us: 50_000, tail_every: 97 };
+pub(super) const MIX: Delay = Delay { delay_us: 1000, tail_delay_us: 50_000, tail_every: 97 };
 
 /// A latency, judged but for this: why its tail says nothing of the instrument, if that is so.
-struct Judged {
-    row: Calibration,
-    disagreement: Option<String>,
+pub(super) struct Judged {
+    pub(super) row: Calibration,
+    pub(super) disagreement: Option<String>,
 }
 
 impl From<Calibration> for Judged {
@@ -60,16 +62,18 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
         ("open loop, 1 % at 50 ms", MIX, open(5000, 10_088), evenly(5000)),
     ] {
         let beside = |path| unary(bench, name, delay, &flags, path);
-        all.extend(steadily(name, || beside_path(bench, name, (delay, pace), beside))?);
+        all.extend(steadily((PART, name), || beside_path(bench, name, (delay, pace), beside))?);
     }
     let one_ms = each(1000);
     let name = "a connection a call, 1 ms";
     let beside = |path| connections(bench, name, path);
     let calls = (one_ms, Pace::ConnectionEach);
-    all.extend(steadily(name, || beside_path(bench, name, calls, beside))?);
+    all.extend(steadily((PART, name), || beside_path(bench, name, calls, beside))?);
     let name = "messages of a stream, 1 ms apart";
     let beside = |path| streams(bench, name, path);
-    all.extend(steadily(name, || beside_path(bench, name, (one_ms, Pace::Closed), beside))?);
+    all.extend(steadily((PART, name), || {
+        beside_path(bench, name, (one_ms, Pace::Closed), beside)
+    })?);
     for (name, delay, flags, figures) in [
         ("closed loop, no delay", each(0), format!("{CLOSED} -n 2000"), 1),
         ("closed loop, 1 ms, --wait sleep", one_ms, "-c 1 -n 1000".to_owned(), 3),
@@ -82,8 +86,8 @@ pub fn calibrate(bench: &Bench) -> Result<Vec<Calibration>, CheckStop> {
 
 /// Measured again while a figure misses, [`TIMES_MAX`] times at most. The result says how often, if
 /// more than once.
-fn steadily(
-    name: &str,
+pub(super) fn steadily(
+    (part, name): (&str, &str),
     measure: impl Fn() -> Result<Vec<Judged>, CheckStop>,
 ) -> Result<Vec<Calibration>, CheckStop> {
     let is_missed = |judged: &Judged| judged.row.outcome() == CalibrationOutcome::Missed;
@@ -96,7 +100,7 @@ fn steadily(
     let refused = |judged: Judged| judged.row.unless(judged.disagreement);
     let mut rows: Vec<Calibration> = judged.into_iter().map(refused).collect();
     if times > 1 {
-        let what = ("delay", format!("{name}: times measured"));
+        let what = (part, format!("{name}: times measured"));
         let figures = (1.0, f64::from(times));
         let row = Calibration::new(what, CalibratedUnit::Count, figures, Tolerance::NONE);
         rows.push(row.told());
@@ -121,13 +125,13 @@ fn each(delay_us: u32) -> Delay {
     Delay { delay_us, ..Delay::default() }
 }
 
-fn evenly(rate: u32) -> Pace {
+pub(super) fn evenly(rate: u32) -> Pace {
     Pace::Open(Duration::from_secs(1) / rate)
 }
 
 fn told(name: &str, path: Path) -> [Calibration; 2] {
     [("p50", path.p50_ns), ("p99", path.p99_ns)].map(|(percentile, taken_ns)| {
-        let what = ("delay", format!("{name}: {percentile} of a bare client"));
+        let what = (PART, format!("{name}: {percentile} of a bare client"));
         let unit = CalibratedUnit::Nanoseconds;
         Calibration::new(what, unit, (0.0, taken_ns), Tolerance::NONE).told()
     })
@@ -151,7 +155,7 @@ fn unary(
     let judged = |(percent, figure): (f64, &str)| {
         let known = seen.witness.figure(&format!("service_{figure}_ns"));
         let measured = seen.run.latency_ns(percent);
-        let latency = held((name, percent), (known, measured), calls, path);
+        let latency = held((PART, name, percent), (known, measured), calls, path);
         Judged {
             disagreement: disagreement(&latency, percent, &seen.run.latencies_ns),
             row: latency.disturbed_by(&seen.run.disturbances),
@@ -161,7 +165,11 @@ fn unary(
 }
 
 /// Why the tail of these calls says nothing of the instrument, if that is so.
-fn disagreement(latency: &Calibration, percent: f64, latencies_ns: &[u64]) -> Option<String> {
+pub(super) fn disagreement(
+    latency: &Calibration,
+    percent: f64,
+    latencies_ns: &[u64],
+) -> Option<String> {
     let is_tail = percent > 50.0 && latency.refused.is_none();
     let allowed = latency.tolerance.filter(|_| is_tail)?;
     halves_disagree(percent, latencies_ns, latency.known, allowed)
@@ -207,16 +215,21 @@ fn parts(
         .zip(figures)
         .map(|((percent, figure), measured)| {
             let known = seen.witness.figure(&format!("{noted}_{figure}_ns"));
-            let latency = held((name, *percent), (known, measured), 1000, path);
+            let latency = held((PART, name, *percent), (known, measured), 1000, path);
             Judged::from(latency.disturbed_by(&seen.run.disturbances))
         })
         .collect()
 }
 
-fn held((name, percent): (&str, f64), figures: (f64, f64), calls: u64, path: Path) -> Calibration {
+pub(super) fn held(
+    (part, name, percent): (&str, &str, f64),
+    figures: (f64, f64),
+    calls: u64,
+    path: Path,
+) -> Calibration {
     let (own, path_ns) = if percent == 50.0 { (MEDIAN, path.p50_ns) } else { (TAIL, path.p99_ns) };
     let tolerance = Tolerance { absolute: own.absolute + path_ns, ..own };
-    let what = ("delay", format!("{name}: p{percent}"));
+    let what = (part, format!("{name}: p{percent}"));
     let latency = Calibration::new(what, CalibratedUnit::Nanoseconds, figures, tolerance);
     latency.unless(is_steady_enough(percent, calls))
 }
