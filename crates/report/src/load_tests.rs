@@ -5,6 +5,7 @@ mod answer;
 mod basis;
 mod capacity;
 mod load_test;
+mod machines;
 mod parting;
 mod pictures;
 mod read;

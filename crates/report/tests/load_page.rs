@@ -390,6 +390,55 @@ fn a_page_loads_nothing_and_leads_nowhere() {
 }
 
 /// A result with hostile text wherever text can be, and texts of a megabyte.
+/// The machines of a run that has lost one, with `text` for all that is text.
+fn fleet(text: &str) -> Value {
+    let agent = |name: &str| {
+        json!({
+            "name": name, "machine": machine(), "threads": 1, "connections_opened": 2, "ok": 1_500,
+            "failed": 3, "requests_per_second": 751.5, "p50_ns": MILLISECOND_NS,
+            "p99_ns": 4 * MILLISECOND_NS, "lag_p99_ns": 20_000, "cpu_seconds": 0.25,
+            "busy_share": 0.125, "start_late_ns": 1_000, "clock_error_ns": 40_000,
+            "round_trip_min_ns": 80_000, "round_trip_median_ns": 90_000,
+        })
+    };
+    json!({
+        "agents": [agent(text), agent("two")],
+        "start": { "bound_ns": 80_000, "reached_ns": 260_000 }, "preparing_calls": 4,
+        "lost": [{
+            "name": text, "at_seconds": 3.5, "seconds_told": 3, "share": 0.25, "reason": text,
+        }],
+        "probe": {
+            "name": text, "rate": 50.0, "ok": 100, "failed": 0, "p50_ns": MILLISECOND_NS,
+            "p99_ns": MILLISECOND_NS, "max_ns": 2 * MILLISECOND_NS,
+        },
+        "server": {
+            "name": text, "cpu_seconds": 1.5, "in_control_group": true, "memory_bytes": 8 << 20,
+            "requests_per_cpu_second": 13_333.0, "interface": text, "node": { "seconds": 2.0 },
+        },
+        "doubts": [text],
+    })
+}
+
+#[test]
+fn a_result_of_several_machines_says_who_they_were() {
+    let mut result = open(5_000);
+    result["bookend"]["fleet"] = fleet("one");
+    result["bookend"]["origin"] = json!({ "command": "bookend load", "machine": machine() });
+    let page = tests(&[("a.json", result)]);
+    let sentences = "2 agents made the calls, and started 260 µs apart by clocks that are known to \
+                     80.0 µs. Lost: agent one after 3.50 s, with 25.0 % of the load (one). Doubts: one.";
+    assert!(page.answer.iter().any(|line| line == sentences), "{:?}", page.answer);
+    let markdown = page.markdown_with(None);
+    assert!(markdown.contains("\n\nAgents one, two:\nOS: "), "{markdown}");
+    for row in [
+        "| a | two | 752 | 3 | 1.00 ms | 4.00 ms | 20.0 µs | 12.5 % | 0.250 | 1.00 µs | 90.0 µs |",
+        "| a | one | 1.50 | 13333 | 8.0 MiB | - | - | - | - | - |",
+        "| a | one | 50.0 | 100 | 0 | 1.00 ms | 1.00 ms | 2.00 ms |",
+    ] {
+        assert!(markdown.contains(row), "{row}: {markdown}");
+    }
+}
+
 fn hostile() -> Value {
     let endless = format!("{HOSTILE}{}", "a".repeat(1 << 20));
     let mut result = open(20_000);
@@ -410,6 +459,7 @@ fn hostile() -> Value {
     facts["targets"] = json!([
         { "target": endless, "address": HOSTILE, "connections_opened": 1, "ok": 1, "failed": 0 },
     ]);
+    facts["fleet"] = fleet(&endless);
     facts["origin"] = json!({
         "command": endless,
         "machine": {
@@ -588,11 +638,14 @@ fn search() -> Value {
 
 #[test]
 fn a_search_of_the_capacity_has_its_rate_its_law_and_both_pictures() {
-    let page = tests(&[("shop.json", search())]);
+    let mut search = search();
+    search["agents"] = json!(["one", "two"]);
+    let page = tests(&[("shop.json", search)]);
     let expected = [
         "900 calls a second keep the objective, p99<5ms; 1000 do not.",
         "At 900 calls a second half of them took at most 1.00 ms from when they were due, and 99 % at \
          most 4.00 ms.",
+        "The calls were made by agents: one, two.",
         "By the Universal Scalability Law, which explains 99.8 % of the variance of the closed loops, \
          the rate is highest with 31 calls in flight, at 900 a second: 5.0 % of a call waits for \
          others.",

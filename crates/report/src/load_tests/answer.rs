@@ -2,6 +2,7 @@
 //! was.
 
 use super::load_test::LoadTest;
+use super::machines;
 use super::parting::parting;
 use super::wording::{per_second_text, share_text, time_text};
 use crate::call_fate::most_frequent;
@@ -30,7 +31,7 @@ pub(super) fn lines(tests: &[LoadTest]) -> Vec<String> {
 fn of_one(test: &LoadTest) -> Vec<String> {
     let first = format!("{} {}", rate_sentence(test), latency_sentence(test));
     let optional = [parting_line(test), messages_line(test), clocks_line(test)];
-    let trouble = [failures_line(test), interruptions_line(test)];
+    let trouble = [failures_line(test), interruptions_line(test), machines::sentences(test)];
     let last = trouble.into_iter().chain([gates_line(test), Some(limit_line(test))]);
     [Some(first)].into_iter().chain(optional).chain(last).flatten().collect()
 }
@@ -200,7 +201,8 @@ fn limit_line(test: &LoadTest) -> String {
 
 fn of_several(tests: &[LoadTest]) -> Vec<String> {
     let own = tests.iter().take(LINES_MAX).map(|test| {
-        let trouble = missing_clauses(test).into_iter().chain([interruptions_line(test)]);
+        let others = [interruptions_line(test), machines::sentences(test)];
+        let trouble = missing_clauses(test).into_iter().chain(others);
         let end = [gates_line(test), Some(limit_line(test))];
         let all: Vec<_> = trouble.chain(end).flatten().collect();
         format!("{}: {} {}", test.name, brief(test), all.join(" "))

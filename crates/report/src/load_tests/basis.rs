@@ -5,6 +5,7 @@ use super::load_test::LoadTest;
 use crate::first_few::first_few;
 use crate::html::HtmlRow;
 use crate::result_page::PageTable;
+use bookend_contract::fleet::FleetReport;
 use bookend_results::grouping::{each_once, grouped};
 use bookend_results::quoted::{clipped, cut_in_the_middle, quoted_line};
 use bookend_results::text::seconds_text;
@@ -19,8 +20,8 @@ pub(super) const METHOD: &str = "In a closed loop a call is made when another ha
      docs/measure/metrics.md.";
 
 /// What a result does not know.
-pub(super) const WHOSE_MACHINE: &str =
-    "The machine of the generator. A result does not say on which one the server ran.";
+pub(super) const WHOSE_MACHINE: &str = "The machine of the generator, or of the coordinator and then of its agents. A result does not \
+     say on which one the server ran.";
 
 /// Characters of a flag's value where several flags share a line.
 const VALUE_CHARS: usize = 40;
@@ -139,13 +140,28 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The machines on which the generator ran.
+/// The machines on which the generator ran, or its coordinator and its agents.
 pub(super) fn machines(tests: &[LoadTest]) -> String {
     let machine = |test: &LoadTest| {
-        let origin = test.report.bookend.origin.as_ref();
-        origin.map(|origin| clipped(&origin.facts_text()))
+        let own = clipped(&test.report.bookend.origin.as_ref()?.facts_text());
+        Some(match test.report.bookend.fleet.as_deref() {
+            None => own,
+            Some(fleet) => format!("{own}\n{}", of_agents(fleet)),
+        })
     };
     each_said(tests, machine, "not said: an earlier version made it")
+}
+
+/// Each machine of agents once, under their names.
+fn of_agents(fleet: &FleetReport) -> String {
+    let texts = fleet.agents.iter().map(|agent| {
+        (clipped(&agent.machine.to_string()).trim_end().to_owned(), agent.name.as_str())
+    });
+    let one = |(text, names): &(String, Vec<&str>)| {
+        let names: Vec<String> = names.iter().map(|name| quoted_line(name)).collect();
+        format!("Agents {}:\n{text}\n", first_few(&names))
+    };
+    grouped(texts).iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// The commands that repeat the load tests.

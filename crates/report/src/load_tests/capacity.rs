@@ -8,6 +8,7 @@ use super::wording::{per_second_text, time_text};
 use crate::chart::{
     AxisName, AxisUnit, LineChart, LinePanel, LinePoint, LineRows, LineSeries, Scale,
 };
+use crate::first_few::first_few;
 use crate::html::HtmlRow;
 use crate::picture::{Drawing, Picture, named};
 use crate::result_page::{PageTable, ResultPage};
@@ -146,10 +147,13 @@ fn answer(report: &CapacityReport, rates: &[Rate]) -> Vec<String> {
             failed_beside(rate)
         )
     });
+    let agents: Vec<String> = found.agents.iter().map(|name| quoted_line(name)).collect();
+    let agents = (!agents.is_empty())
+        .then(|| format!("The calls were made by agents: {}.", first_few(&agents)));
     let is_share = |share: f64| share.abs() < SHARE_MAX;
     let law = found.fit.filter(|fit| is_share(fit.contention) && is_share(fit.explained));
     let law = law.as_ref().map(law_in_words);
-    [Some(first), refused, disagreement, limit, kept, law].into_iter().flatten().collect()
+    [Some(first), refused, disagreement, limit, kept, agents, law].into_iter().flatten().collect()
 }
 
 /// What follows a rate where many calls failed.

@@ -147,7 +147,8 @@ impl LoadTest {
 
     /// What kept it from more, in words.
     pub(super) fn limit(&self) -> String {
-        limit(&self.report).unwrap_or_else(|| "no call ended".to_owned())
+        // It may name an agent, as that calls itself.
+        limit(&self.report).map_or_else(|| "no call ended".to_owned(), |limit| quoted_line(&limit))
     }
 }
 

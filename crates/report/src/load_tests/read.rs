@@ -2,7 +2,7 @@
 
 use super::load_test::LoadTest;
 use super::pictures::steadiness;
-use super::{answer, basis, capacity, pictures, tables};
+use super::{answer, basis, capacity, machines, pictures, tables};
 use crate::picture::named;
 use crate::result_page::ResultPage;
 use bookend_contract::capacity::CapacityReport;
@@ -133,7 +133,7 @@ fn page_of_tests(tests: &[LoadTest]) -> ResultPage {
         answer: answer::lines(tests),
         pictures: named(pictures::all(tests)),
         origin: basis::origin(tests),
-        tables: [tables::all(tests), steadiness(tests)].concat(),
+        tables: [tables::all(tests), machines::tables(tests), steadiness(tests)].concat(),
         method: basis::METHOD,
         flags: basis::flags(tests),
         machine_note: basis::WHOSE_MACHINE,

@@ -37,7 +37,10 @@ pub(super) fn table(title: &'static str, headings: &[&str], rows: Vec<HtmlRow>) 
     }
 }
 
-fn row<const N: usize>(names: [&str; N], figures: Result<Vec<String>, String>) -> HtmlRow {
+pub(super) fn row<const N: usize>(
+    names: [&str; N],
+    figures: Result<Vec<String>, String>,
+) -> HtmlRow {
     HtmlRow { names: names.map(str::to_owned).to_vec(), figures }
 }
 
