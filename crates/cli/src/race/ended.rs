@@ -51,6 +51,7 @@ impl From<RaceRunError> for RaceEnd {
         match error {
             RaceRunError::Interrupted => RaceEnd::Interrupted,
             RaceRunError::Usage(error) => RaceEnd::Failed(Failure::usage(error)),
+            RaceRunError::AgentLost(error) => RaceEnd::Failed(Failure::agent_lost(error)),
             RaceRunError::NotDelivered(error) => RaceEnd::Failed(Failure::not_delivered(error)),
             error => RaceEnd::Failed(Failure::nothing_measured(error)),
         }

@@ -1,10 +1,11 @@
 //! Runs in which an agent, a link or the coordinator is lost.
 
 use crate::link::{Connections, Link};
-use crate::machines::{AGENTS, Ended, Machines, await_that, kept, number};
+use crate::machines::{AGENTS, Ended, Machines, PORT, await_that, kept, number};
 use crate::relay::Relay;
 use rustix::process::Signal;
 use serde_json::Value;
+use std::net::SocketAddrV4;
 
 /// In an open loop of this rate, each second that all have told has as many calls.
 const RATE: u64 = 300;
@@ -44,6 +45,21 @@ fn an_agent_that_is_killed_ends_the_run_and_what_all_had_told_is_printed() {
     for agent in [agents.remove(2), agents.remove(0)] {
         assert_eq!(agent.0.end().status, Some(0));
     }
+}
+
+#[test]
+fn a_race_that_loses_an_agent_ends_with_its_status() {
+    let machines = Machines::new();
+    let coordinator = SocketAddrV4::new(machines.node("server").address(), PORT);
+    let agents = ["one", "two"].map(|name| machines.agent_at(name, coordinator, &[]));
+    let mut race = machines.race(2, &["--budget", "60s"]);
+    race.await_line("awaiting 2 agents");
+    // Long enough for some laps.
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    agents[0].0.signal(Signal::KILL);
+    let ended = race.end();
+    assert_eq!(ended.status, Some(7), "{}", ended.errors);
+    assert!(ended.errors.contains("agent one was lost"), "{}", ended.errors);
 }
 
 #[test]

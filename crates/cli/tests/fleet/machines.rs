@@ -101,6 +101,20 @@ impl Machines {
         Running::start(self.load_command(agents, words))
     }
 
+    /// A race of two servers on the server's machine, where agents make the calls.
+    pub fn race(&self, agents: usize, words: &[&str]) -> Running {
+        let mut command = self.node("server").command(BOOKEND);
+        command.args(["race", "--agents", &agents.to_string(), "--json", "--no-restart"]);
+        command.arg("--wait-for-lock");
+        command.arg("--token-file").arg(self.token());
+        command.args(["--call", "helloworld.Greeter/SayHello", "-d", "{}", "-c", "6"]);
+        command.args(["--connections", "2"]).args(words).current_dir(self.folder.path());
+        for name in ["old", "new"] {
+            command.arg(format!("{name}=exec {BOOKEND} serve --host 0.0.0.0 --port {{port}}"));
+        }
+        Running::start(command)
+    }
+
     pub fn load_command(&self, agents: usize, words: &[&str]) -> Command {
         let mut command = self.node("coordinator").command(BOOKEND);
         command.args(["load", "--agents", &agents.to_string(), "-O", "json", "--live", "json"]);

@@ -228,18 +228,9 @@ fn the_link_may_have_tls() {
 #[test]
 fn servers_are_raced_by_agents_in_laps_that_begin_together() {
     let machines = Machines::new();
-    let server = machines.node("server");
-    let coordinator = SocketAddrV4::new(server.address(), PORT);
+    let coordinator = SocketAddrV4::new(machines.node("server").address(), PORT);
     let agents = ["one", "two"].map(|name| machines.agent_at(name, coordinator, &[]));
-    let mut command = server.command(BOOKEND);
-    command.args(["race", "--agents", "2", "--json", "--quiet", "--no-restart", "--budget", "4s"]);
-    command.arg("--token-file").arg(machines.token());
-    command.args(["--call", "helloworld.Greeter/SayHello", "-d", "{}", "-c", "6"]);
-    command.args(["--connections", "2"]).current_dir(machines.folder.path());
-    for name in ["old", "new"] {
-        command.arg(format!("{name}=exec {BOOKEND} serve --host 0.0.0.0 --port {{port}}"));
-    }
-    let ended = Running::start(command).end();
+    let ended = machines.race(2, &["--quiet", "--budget", "4s"]).end();
     assert_eq!(ended.status, Some(0), "{}", ended.errors);
     let answer: Value = serde_json::from_str(&ended.output).expect("an answer in JSON");
     let text = answer.to_string();

@@ -49,6 +49,9 @@ pub enum RaceRunError {
     /// Calls cannot be made any more.
     #[error("{0} cannot be called: {1}")]
     NotCalled(String, String),
+    /// An agent that made calls was lost.
+    #[error("{0}")]
+    AgentLost(String),
     /// What the children of a server or client use before they end is lost.
     #[error(
         "{0} ignores how its children end (SIGCHLD), so what they use is in no account: let it wait \

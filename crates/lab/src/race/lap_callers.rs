@@ -137,9 +137,10 @@ pub(super) fn blame(server: &RaceServer, error: LapProcessError) -> RaceRunError
         LapProcessError::Failed(reason) => server.not_called(reason),
         LapProcessError::Ended(exit) => {
             let reason = exit.last_error.clone().unwrap_or_else(|| exit.describe());
-            match exit.code() == Some(i32::from(exit::USAGE)) {
-                true => RaceRunError::Usage(reason),
-                false => server.not_called(reason),
+            match exit.code().and_then(|code| u8::try_from(code).ok()) {
+                Some(exit::USAGE) => RaceRunError::Usage(reason),
+                Some(exit::AGENT_LOST) => RaceRunError::AgentLost(reason),
+                _ => server.not_called(reason),
             }
         }
     }
