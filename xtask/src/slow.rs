@@ -4,6 +4,7 @@
 /// rule is easier to keep while it is checked at once.
 pub const SLOW: &[(&str, &str)] = &[
     ("io/faults", "plays a session for each system call that may fail, on every driver"),
+    ("cli/fleet", "agents in networks of their own, which are lost after seconds"),
     ("cli/ten_minutes", "builds the programs of the tutorial with cargo"),
     ("lab/fake", "starts, stops and kills processes, one test after the other"),
     ("publication/claim_pages", "judges every committed record in the command, several times"),
@@ -16,6 +17,5 @@ pub const SLOW: &[(&str, &str)] = &[
     ("results/autocorrelation", "simulates thousands of runs"),
     ("wire/hpack_differential", "compares with another decoder over many thousand blocks"),
     ("publication/claims_suites", "judges every committed record"),
-    ("load/memory", "runs of a million calls"),
     ("server/soak", "attacks a server for as long as asked"),
 ];

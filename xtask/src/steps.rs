@@ -50,6 +50,7 @@ pub const QUICK: &[&str] = &["rustfmt", "tidy", "lines", "clippy", "tests", "doc
 
 const LANGUAGES: &[&str] = &["languages"];
 const TESTS: &[&str] = &["build-tests"];
+const TESTS_AND_LANGUAGES: &[&str] = &["build-tests", "languages"];
 const RELEASE: &[&str] = &["release"];
 const RELEASE_AND_LANGUAGES: &[&str] = &["release", "languages"];
 
@@ -66,7 +67,7 @@ const BEFORE_SUBJECTS: &[Row] = &[
     ("lines", "\"$XTASK\" lines", &[], &[],
         "no crate has more lines of code than its budget"),
     ("languages", "scripts/languages", &[], &[],
-        "what subjects in other languages need is installed"),
+        "what subjects in other languages and networks of tests need is installed"),
     ("release", "cargo build --release --locked -p bookend", &[], &[ReleaseFolder],
         "the command builds as users run it"),
     ("build-tests", "\"$XTASK\" build-tests", &[], &[DevFolder],
@@ -77,7 +78,7 @@ const BEFORE_SUBJECTS: &[Row] = &[
         "every subject and variant answers one verified call"),
     ("originals", "scripts/originals", RELEASE_AND_LANGUAGES, &[Lab],
         "the published command lines run as printed"),
-    ("slow-tests", "\"$XTASK\" slow-tests", TESTS, &[],
+    ("slow-tests", "\"$XTASK\" slow-tests", TESTS_AND_LANGUAGES, &[],
         "the slow test binaries pass"),
     ("tests", "\"$XTASK\" tests", TESTS, &[],
         "all other test binaries pass"),
