@@ -300,7 +300,7 @@ impl Gathering {
 
     /// Gives an agent a place, or refuses it.
     async fn admit(&self, candidate: Candidate, places: &mut [Option<Member>]) {
-        let Candidate { facts, peer, receiving, mut sending } = candidate;
+        let Candidate { mut facts, peer, receiving, mut sending } = candidate;
         let role = facts.role;
         let is_free =
             |(number, wanted): &(usize, &AgentRole)| **wanted == role && places[*number].is_none();
@@ -328,6 +328,9 @@ impl Gathering {
         if sending.send(&Greeting::Welcome { again: self.is_shared }).await.is_err() {
             return;
         }
+        let taken: Vec<&str> =
+            places.iter().flatten().map(|member| member.facts.name.as_str()).collect();
+        facts.name = free_name(&facts.name, &taken);
         let (sender, to_send) = unbounded_channel();
         tokio::spawn(send_all(sending, to_send));
         tokio::spawn(receive_all(number, receiving, self.tell.clone()));
@@ -351,6 +354,13 @@ impl Gathering {
             self.address.port()
         )
     }
+}
+
+/// The name of an agent among those of the others: several on one machine may have its name.
+fn free_name(name: &str, taken: &[&str]) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(&name.as_str())).unwrap_or_default()
 }
 
 /// Whoever comes when a run has begun takes no part in it.
@@ -388,4 +398,16 @@ async fn receive_all(number: usize, mut receiving: Receiving, tell: UnboundedSen
         }
     };
     let _ = tell.send(FromMember::HungUp(number, why, clock_ns()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_of_one_machine_have_names_of_their_own() {
+        assert_eq!(free_name("vm", &[]), "vm");
+        assert_eq!(free_name("vm", &["vm", "vm-3"]), "vm-2");
+        assert_eq!(free_name("vm", &["vm-2", "vm"]), "vm-3");
+    }
 }
