@@ -76,7 +76,7 @@ class Agent:
             self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - LAST_BYTES))
             said = self._said.read().decode(errors="replace").strip()
         ended = self._process.wait()
-        return " ".join([*self._notes, f"The agent ended with status {ended}. {said}"] if ended else self._notes).strip()
+        return " ".join([*self._notes, f"The agent ended with status {ended}: {said}"] if ended else self._notes)
 
 
 def node_environment() -> dict[str, str]:

@@ -126,8 +126,8 @@ fn the_intervals_of_a_run_are_all_of_it() {
     let outcome = observe(plan, &AtomicBool::new(false), &mut kept).expect("a run");
     let mut errors = ErrorCounts::default();
     let mut from_start = Latencies::default();
-    for interval in &kept.0 {
-        let details = interval.details.as_ref().expect("details were wanted");
+    // On a busy machine there may be an interval in which the worker did not run, so the sums tell.
+    for details in kept.0.iter().filter_map(|interval| interval.details.as_ref()) {
         errors.merge(details.errors.clone());
         from_start.merge(&details.from_start);
     }
