@@ -122,6 +122,8 @@ pub struct AgentTask {
     pub task: Box<RawValue>,
     /// Whether the others prepare once this one has: a server runs before it is called.
     pub goes_first: bool,
+    /// Whether it tells what it has done in each second. The others are not waited for there.
+    pub tells_seconds: bool,
 }
 
 #[derive(Debug)]
@@ -135,6 +137,7 @@ struct AgentState {
     offset: Option<ClockOffset>,
     offset_after: Option<ClockOffset>,
     armed: bool,
+    tells_seconds: bool,
     /// Seconds that it has told.
     seconds: u32,
     /// Those that not all have told.
@@ -157,6 +160,8 @@ pub struct CoordinatedRun {
     start_ns: u64,
     /// Seconds that all have told.
     complete: u32,
+    /// Seconds that are whole whoever tells more: a loss has ended the next one.
+    complete_max: u32,
     losses: Vec<Loss>,
     events: Vec<RunEvent>,
 }
@@ -165,7 +170,8 @@ impl CoordinatedRun {
     /// A run of agents that are to prepare for a task each. `connect_ns`: how long the run's flags
     /// let connections take.
     pub fn new(tasks: Vec<AgentTask>, rule: LossRule, connect_ns: u64, now_ns: u64) -> Self {
-        let state = |task| AgentState {
+        let state = |task: AgentTask| AgentState {
+            tells_seconds: task.tells_seconds,
             task: Some(task),
             heard_ns: now_ns,
             prepared: None,
@@ -187,6 +193,7 @@ impl CoordinatedRun {
             ticked_ns: now_ns,
             start_ns: 0,
             complete: 0,
+            complete_max: u32::MAX,
             losses: Vec::new(),
             events: Vec::new(),
         };
@@ -363,10 +370,14 @@ impl CoordinatedRun {
         loop {
             let index = self.complete;
             let has_told = |agent: &AgentState| {
-                agent.seconds > index || agent.reported || (agent.lost && goes_on)
+                agent.seconds > index
+                    || agent.reported
+                    || (agent.lost && goes_on)
+                    || !agent.tells_seconds
             };
             let told_by_some = self.agents.iter().any(|agent| agent.early.contains_key(&index));
-            if !told_by_some || !self.agents.iter().all(has_told) {
+            let may_be = index < self.complete_max && told_by_some;
+            if !may_be || !self.agents.iter().all(has_told) {
                 return;
             }
             let agents = self.agents.iter_mut().enumerate();
@@ -496,6 +507,10 @@ impl CoordinatedRun {
             return self.over(RunEnd::NotBegun { agent, reason, status: None });
         }
         self.events.push(RunEvent::Lost(loss));
+        if self.rule == LossRule::Fail && !self.agents[agent].tells_seconds {
+            let told = self.agents.iter().map(|agent| agent.seconds).max();
+            self.complete_max = self.complete_max.min(told.unwrap_or(0));
+        }
         self.complete_seconds_told();
         let goes_on = self.rule == LossRule::Continue && !self.present().is_empty();
         match goes_on || self.state != RunState::Running {

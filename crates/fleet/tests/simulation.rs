@@ -118,7 +118,11 @@ impl World {
             machine.run = AgentRun::new(machine.clock_ns);
         }
         // The last one is a server, say, and the others prepare when it is there.
-        let task = |agent| AgentTask { task: raw(agent as u64), goes_first: agent + 1 == agents };
+        let task = |agent| AgentTask {
+            task: raw(agent as u64),
+            goes_first: agent + 1 == agents,
+            tells_seconds: true,
+        };
         let tasks = (0..agents).map(task).collect();
         let mut world = Self {
             random,

@@ -30,7 +30,11 @@ pub struct EndedRun<'a> {
 impl EndedRun<'_> {
     /// What a report says of the machines.
     pub fn report(&self) -> FleetReport {
-        let rows: Vec<AgentReport> = self.rows.iter().flatten().cloned().collect();
+        let mut rows: Vec<AgentReport> = self.rows.iter().flatten().cloned().collect();
+        // Ten comes after nine.
+        rows.sort_by(|one, other| {
+            (one.name.len(), &one.name).cmp(&(other.name.len(), &other.name))
+        });
         let late = || rows.iter().map(|row| row.start_late_ns);
         let mut errors: Vec<u64> = rows.iter().map(|row| row.clock_error_ns).collect();
         errors.sort_unstable();

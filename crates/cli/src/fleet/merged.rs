@@ -229,7 +229,11 @@ impl<'a> Merging<'a> {
             }
         };
         if let Some(server) = &mut report.server {
-            let ok = outcome.ok as f64;
+            let mut ok = outcome.ok as f64;
+            if lost.is_some() {
+                // The server's window ends with the run, and that of the calls with a second.
+                ok *= server.node.seconds * 1e9 / outcome.window_ns as f64;
+            }
             server.requests_per_cpu_second =
                 if server.cpu_seconds > 0.0 { ok / server.cpu_seconds } else { 0.0 };
         }

@@ -55,7 +55,8 @@ impl<'a> FleetOrder<'a> {
                 }
             };
             let task = to_raw_value(&task).map_err(Failure::nothing_measured)?;
-            Ok(AgentTask { task, goes_first: role == AgentRole::Server })
+            let goes_first = role == AgentRole::Server;
+            Ok(AgentTask { task, goes_first, tells_seconds: role == AgentRole::Load })
         };
         members.iter().enumerate().map(task).collect()
     }

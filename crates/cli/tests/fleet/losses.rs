@@ -25,7 +25,7 @@ fn assert_whole_seconds(ended: &Ended, lost: &str) -> Value {
     assert_eq!(result["endReason"], "cancel");
     let fleet = &result["bookend"]["fleet"];
     assert_eq!(fleet["lost"][0]["name"], lost);
-    assert!(number(&fleet["lost"][0]["seconds_told"]) >= seconds);
+    assert!(lost == "server" || number(&fleet["lost"][0]["seconds_told"]) >= seconds);
     let sentences = ended.sentences();
     assert!(sentences.contains(&format!("agent {lost} was lost")), "{sentences}");
     result
@@ -45,6 +45,20 @@ fn an_agent_that_is_killed_ends_the_run_and_what_all_had_told_is_printed() {
     for agent in [agents.remove(2), agents.remove(0)] {
         assert_eq!(agent.0.end().status, Some(0));
     }
+}
+
+#[test]
+fn a_server_node_that_is_lost_leaves_the_seconds_before() {
+    let machines = Machines::new();
+    let _server = machines.serve();
+    let agents = machines.agents();
+    let of_server = machines.agent_at("server", machines.coordinator(), &["--role", "server"]);
+    let mut load = machines.load(3, &[&LONG_RUN[..], &["--server-agent"]].concat());
+    load.await_seconds(2);
+    of_server.0.signal(Signal::KILL);
+    let result = assert_whole_seconds(&load.end(), "server");
+    assert!(number(&result["total"]) >= 2_000_000_000);
+    drop(agents);
 }
 
 #[test]

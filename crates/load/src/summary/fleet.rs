@@ -26,8 +26,10 @@ fn start(fleet: &FleetReport) -> String {
     let (reached, bound) = (fleet.start.reached_ns, fleet.start.bound_ns);
     let count = fleet.agents.len();
     let calls = fleet.preparing_calls;
+    let lost = fleet.lost.iter().filter(|lost| lost.share > 0.0).count();
+    let of_all = if lost > 0 { format!(" of {} to the end", count + lost) } else { String::new() };
     let text = format!(
-        "{count}, started {} apart, and their clocks are known to {}; {calls} calls before the run",
+        "{count}{of_all}, started {} apart, and their clocks are known to {}; {calls} calls before the run",
         duration(reached),
         duration(bound)
     );
