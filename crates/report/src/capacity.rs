@@ -50,9 +50,9 @@ fn answer(capacity: &Capacity) -> String {
     match (capacity.kept_rate, capacity.missed_rate) {
         (Some(rate), Some(missed)) => {
             let kept = kept(rate);
-            format!("{kept}: kept there, missed at {missed:.0}{disagreement}{limit}")
+            format!("{kept}: kept there, missed at {missed:.0}{limit}{disagreement}")
         }
-        (Some(rate), None) => format!("at least {}{disagreement}{limit}", kept(rate)),
+        (Some(rate), None) => format!("at least {}{limit}{disagreement}", kept(rate)),
         (None, _) if capacity.trials.is_empty() => {
             "unknown: no rate was tried to its end".to_owned()
         }

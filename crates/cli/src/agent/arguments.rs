@@ -21,7 +21,7 @@ const EXAMPLES: &str = r"Examples:
 #[command(after_help = EXAMPLES)]
 pub struct AgentArguments {
     /// Where bookend load, race or run awaits its agents
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
     pub join: String,
     /// File with the secret that the coordinator knows too [default: the variable
     /// BOOKEND_FLEET_TOKEN]
@@ -71,6 +71,15 @@ impl AgentArguments {
             .map_err(|error| Failure::usage(format!("--join {}: {error}", self.join)))?;
         let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         Ok(Some((TlsConnector::from(Arc::new(config)), name)))
+    }
+}
+
+fn host_and_port(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+            Ok(text.to_owned())
+        }
+        _ => Err("it takes a host and a port, as in coordinator:7420".to_owned()),
     }
 }
 

@@ -21,6 +21,9 @@ use tokio_rustls::TlsConnector;
 /// Between two tries to reach the coordinator.
 const RETRY: Duration = Duration::from_millis(50);
 
+/// The same where something answers that is no coordinator, or not ours.
+const RETRY_BROKEN: Duration = Duration::from_secs(1);
+
 /// How long one try may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -100,6 +103,7 @@ impl Dialler {
         let wait = self.arguments.fleet_wait;
         let mut deadline = Instant::now() + wait;
         loop {
+            let mut retry = RETRY;
             let why = match self.connect().await? {
                 Ok((coordinator, stream)) => {
                     let (mut receiving, mut sending) = ends(stream);
@@ -117,7 +121,13 @@ impl Dialler {
                             deadline = Instant::now() + wait;
                             String::new()
                         }
-                        Err(Refusal::Broken(error)) => error,
+                        Err(Refusal::Broken(error)) => {
+                            retry = RETRY_BROKEN;
+                            format!(
+                                "what listens there does not greet agents ({error}): if it wants \
+                                 TLS, give --fleet-cacert"
+                            )
+                        }
                     }
                 }
                 Err(error) => error,
@@ -132,7 +142,7 @@ impl Dialler {
                     self.arguments.join
                 )));
             }
-            sleep(RETRY).await;
+            sleep(retry).await;
         }
     }
 

@@ -3,7 +3,7 @@
 use super::run::RunThread;
 use super::run_link::{Order, Told};
 use crate::fleet::link::{Receiving, Sending};
-use crate::terminal::Failure;
+use crate::terminal::{Failure, print_error};
 use bookend_fleet::message::{FromAgent, ToAgent};
 use bookend_fleet::{AgentEvent, AgentRun};
 use bookend_load::run::clock_ns;
@@ -82,7 +82,10 @@ pub async fn serve(
             let reason = "its user has ended it".to_owned();
             let _ = sending.send(&FromAgent::Failed { reason, status: 130 }).await;
             sending.close().await;
-            thread.end(keep);
+            if let Some(file) = thread.end(keep) {
+                let file = file.display();
+                print_error(&format!("bookend agent: what it has measured is in {file}"));
+            }
             return Ok(Ending::Interrupted);
         }
     }

@@ -11,6 +11,7 @@ use crate::terminal::{Failure, print_error};
 use bookend_fleet::message::{AgentFacts, AgentRole, FromAgent, Greeting, ToAgent};
 use bookend_fleet::{CoordinatedRun, RunEvent};
 use bookend_load::run::clock_ns;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -151,6 +152,7 @@ impl Gathered {
         let deadline = Instant::now() + gathering.wait;
         let mut places: Vec<Option<Member>> = gathering.wanted.iter().map(|_| None).collect();
         let mut ticked = Instant::now();
+        let mut strangers = BTreeSet::new();
         while places.iter().any(Option::is_none) {
             if interrupt.load(Ordering::Relaxed) {
                 return Ok(false);
@@ -165,7 +167,10 @@ impl Gathered {
                     self.runtime.block_on(gathering.admit(*candidate, &mut places));
                 }
                 Ok(Some(Arrival::Stranger(peer, why))) => {
-                    print_error(&format!("bookend: {peer} takes no part: {why}"));
+                    // It tries again and again.
+                    if strangers.insert((peer.ip(), why.clone())) {
+                        print_error(&format!("bookend: {peer} takes no part: {why}"));
+                    }
                 }
                 Ok(None) | Err(_) => {}
             }
@@ -285,16 +290,9 @@ struct Gathering {
 impl Gathering {
     fn announce(&self) {
         let port = self.address.port();
-        let count = |role| self.wanted.iter().filter(|wanted| **wanted == role).count();
-        let roles = [AgentRole::Load, AgentRole::Server, AgentRole::Probe];
-        let awaited: Vec<String> = roles
-            .into_iter()
-            .filter(|role| count(*role) > 0)
-            .map(|role| format!("{} of --role {}", count(role), role.name()))
-            .collect();
         print_error(&format!(
             "bookend: awaiting {} on port {port}: bookend agent --join THIS_HOST:{port}",
-            awaited.join(", ")
+            by_role(&self.wanted)
         ));
     }
 
@@ -342,18 +340,29 @@ impl Gathering {
         let there: Vec<&str> =
             places.iter().flatten().map(|member| member.facts.name.as_str()).collect();
         let missing = self.wanted.iter().zip(places).filter(|(_, place)| place.is_none());
-        let missing: Vec<&str> = missing.map(|(role, _)| role.name()).collect();
+        let missing: Vec<AgentRole> = missing.map(|(role, _)| *role).collect();
         let joined = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         format!(
-            "{} of {} agents have not joined within {:?} (--role {}); joined: {joined}; each takes \
-             bookend agent --join HOST:{}",
+            "{} of {} agents have not joined within {:?} ({}); joined: {joined}; each takes bookend \
+             agent --join HOST:{}",
             missing.len(),
             self.wanted.len(),
             self.wait,
-            missing.join(", "),
+            by_role(&missing),
             self.address.port()
         )
     }
+}
+
+/// How many agents of each role these are.
+fn by_role(agents: &[AgentRole]) -> String {
+    let count = |role| agents.iter().filter(|agent| **agent == role).count();
+    [AgentRole::Load, AgentRole::Server, AgentRole::Probe]
+        .into_iter()
+        .filter(|role| count(*role) > 0)
+        .map(|role| format!("{} of --role {}", count(role), role.name()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The name of an agent among those of the others: several on one machine may have its name.

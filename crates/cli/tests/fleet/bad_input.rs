@@ -34,7 +34,7 @@ fn another_token_opens_nothing_and_is_found_at_both_ends() {
     let ended = load.end();
     assert_eq!(ended.status, Some(1));
     assert!(ended.errors.contains("its token is another"), "{}", ended.errors);
-    let missing = "1 of 1 agents have not joined within 3s (--role load); joined: none";
+    let missing = "1 of 1 agents have not joined within 3s (1 of --role load); joined: none";
     assert!(ended.errors.contains(missing), "{}", ended.errors);
 }
 
@@ -79,6 +79,13 @@ fn an_agent_that_cannot_reach_the_server_is_named_and_nothing_begins() {
 
 #[test]
 fn flags_that_cannot_work_are_refused_before_anybody_joins() {
+    for join in ["127.0.0.1", "127.0.0.1:99999", ":7420"] {
+        let mut command = Command::new(BOOKEND);
+        command.args(["agent", "--join", join]);
+        let ended = Running::start(command).end();
+        assert_eq!(ended.status, Some(2), "{join}: {}", ended.errors);
+        assert!(ended.errors.contains("coordinator:7420"), "{join}: {}", ended.errors);
+    }
     for (words, sentence) in [
         (&["--agents", "3"][..], "3 agents have 1 connections to share"),
         (
@@ -119,4 +126,24 @@ fn flags_that_cannot_work_are_refused_before_anybody_joins() {
         assert!(ended.errors.contains(sentence), "{words:?}: {}", ended.errors);
         assert_eq!(ended.errors.lines().count(), 1, "{}", ended.errors);
     }
+}
+
+#[test]
+fn an_agent_without_tls_hears_that_the_link_may_want_it() {
+    let machines = Machines::new();
+    let (certificate, key) = (machines.folder.path().join("c"), machines.folder.path().join("k"));
+    let own = rcgen::generate_simple_self_signed(["coordinator".to_owned()]).expect("a key");
+    fs::write(&certificate, own.cert.pem()).unwrap();
+    fs::write(&key, own.signing_key.serialize_pem()).unwrap();
+    let (certificate, key) = (certificate.to_str().unwrap(), key.to_str().unwrap());
+    let tls = ["--fleet-cert", certificate, "--fleet-key", key];
+    let load = machines.load(1, &[&tls[..], &["-n", "1", "--fleet-wait", "4s"]].concat());
+    let words = ["--fleet-wait", "3s"];
+    let agent = machines.agent_at("one", machines.coordinator(), &words).0.end();
+    assert_eq!(agent.status, Some(1), "{}", agent.errors);
+    assert!(agent.errors.contains("if it wants TLS, give --fleet-cacert"), "{}", agent.errors);
+    let ended = load.end();
+    assert_eq!(ended.status, Some(1), "{}", ended.errors);
+    let lines = ended.errors.matches("no TLS with it").count();
+    assert!((1..3).contains(&lines), "{}", ended.errors);
 }
