@@ -160,7 +160,7 @@ pub struct CoordinatedRun {
     start_ns: u64,
     /// Seconds that all have told.
     complete: u32,
-    /// Seconds that are whole whoever tells more: a loss has ended the next one.
+    /// No second from this one on is whole: a loss has ended the run in it.
     complete_max: u32,
     losses: Vec<Loss>,
     events: Vec<RunEvent>,

@@ -425,7 +425,7 @@ fn a_result_of_several_machines_says_who_they_were() {
     result["bookend"]["fleet"] = fleet("one");
     result["bookend"]["origin"] = json!({ "command": "bookend load", "machine": machine() });
     let page = tests(&[("a.json", result)]);
-    let sentences = "2 agents made the calls, and started 260 µs apart by clocks that are known to \
+    let sentences = "Agents that made the calls: 3, which started 260 µs apart by clocks that are known to \
                      80.0 µs. Lost: agent one after 3.50 s, with 25.0 % of the load (one). Doubts: one.";
     assert!(page.answer.iter().any(|line| line == sentences), "{:?}", page.answer);
     let markdown = page.markdown_with(None);

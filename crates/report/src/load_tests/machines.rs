@@ -18,9 +18,10 @@ const AGENTS_MAX: usize = 100;
 pub(super) fn sentences(test: &LoadTest) -> Option<String> {
     let fleet = test.report.bookend.fleet.as_deref()?;
     let start = &fleet.start;
+    let lost_callers = fleet.lost.iter().filter(|lost| lost.share > 0.0).count();
     let first = format!(
-        "{} agents made the calls, and started {} apart by clocks that are known to {}.",
-        fleet.agents.len(),
+        "Agents that made the calls: {}, which started {} apart by clocks that are known to {}.",
+        fleet.agents.len() + lost_callers,
         time_text(start.reached_ns),
         time_text(start.bound_ns)
     );
